@@ -1,0 +1,68 @@
+/* config.h - a PostgreSQL server as independent policies. A version (14 to 19) is a YAML preset over these, a variant a named set
+ * of overrides (sim/presets). Scenario key of each member: postgres.<path in the comment>. Sources: README.md. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum { TAKE_HEAD, TAKE_LOWEST } FreeListTake;        /* free_list.take: head | lowest */
+typedef enum { GIVE_HEAD, GIVE_TAIL } FreeListGive;          /* free_list.give: head (LIFO) | tail (FIFO) */
+typedef enum { INITIAL_ASCENDING, INITIAL_DESCENDING } FreeListInitial; /* free_list.initial */
+typedef enum { LINKS_SINGLE, LINKS_DOUBLE } FreeListLinks;   /* free_list.links: single (own slot only) | double (writes neighbours) */
+typedef enum {
+  OFFSETS_IN_PGPROC, /* proc_array.offsets: in-pgproc. One store into each following PGPROC (14 and later) */
+  OFFSETS_SPLIT,     /* split: a dense int array indexed by proc number (the patch on pgsql-hackers, June 2026) */
+  OFFSETS_NONE       /* none: 13 and earlier, only the dense array of proc numbers is kept */
+} OffsetsPlace;
+typedef enum { ORDER_SORTED, ORDER_UNSORTED } ArrayOrder;    /* proc_array.order: sorted | unsorted (append; remove swaps with the last) */
+typedef enum { CHILD_LIST_WALKED, CHILD_LIST_POOLED } ChildList; /* child_list: walked (to 17: CountChildren at each connect) | pooled */
+typedef enum { SINVAL_SCAN_AT_CONNECT, SINVAL_SCAN_AT_EXIT } SinvalScan; /* sinval: scan-at-connect (to 16) | scan-at-exit */
+typedef enum { TOUCH_AUTO, TOUCH_WORDS, TOUCH_RANGES } TouchMode; /* machine.touch */
+
+/* A step of the model left out or done twice: how a mutant is written in a scenario (postgres.steps: {STEP: skip|twice}). */
+typedef enum { STEP_AS_IS, STEP_SKIP, STEP_TWICE } StepDeviation;
+typedef enum {
+  PGSTEP_POP_FREE, PGSTEP_PUSH_FREE, PGSTEP_SEARCH, PGSTEP_MOVE_PGPROCNOS, PGSTEP_MOVE_XIDS, PGSTEP_MOVE_SUBXIDS,
+  PGSTEP_MOVE_STATUS, PGSTEP_STORE_OFFSETS, PGSTEP_STORE_OWN_OFFSET, PGSTEP_RELEASE_PROCARRAYLOCK,
+  PGSTEP_RELEASE_XIDGENLOCK, PGSTEP_REMOVE, PGSTEP_COUNT
+} PgStep; /* pop_free push_free search move_pgprocnos move_xids move_subxids move_status store_offsets store_own_offset
+             release_ProcArrayLock release_XidGenLock remove */
+
+typedef struct {
+  int version;                      /* version: 14..19, for messages; everything below decides */
+  const char *variant;              /* variant: name, for messages */
+  /* sizes: max_connections, autovacuum_max_workers, autovacuum_worker_slots, max_worker_processes, max_wal_senders,
+   * max_prepared_transactions, superuser_reserved_connections, reserved_connections */
+  int max_connections, autovacuum_max_workers, autovacuum_worker_slots, max_worker_processes, max_wal_senders,
+      max_prepared_transactions, superuser_reserved_connections, reserved_connections;
+  /* pools.autovacuum: workers+1 (to 17) | slots+special (18 and later; special_workers 2); pools.auxiliary 5, 6, 38 */
+  bool autovacuum_pool_by_slots;
+  int special_workers, auxiliary_procs;
+  /* background: stock (av launcher, logical replication launcher) | none | {walsenders: N, prepared: N} beside stock */
+  int bg_autovacuum, bg_bgworkers, bg_walsenders, bg_prepared;
+  /* pgproc: {size, align, pgxactoff, links, pid} in bytes; array_phase: of the array's base within align_to 4 KiB (or page) */
+  int pgproc_size, pgproc_align, off_pgxactoff, off_links, off_pid;
+  int array_phase;                  /* pgproc.phase, bytes, 0..65535: base address modulo 64 KiB */
+  bool one_chunk;                   /* one_chunk: PGPROC array and dense arrays back to back (18 and later) or apart, each at 128 B */
+  int fast_path_bytes;              /* fast_path_bytes: bytes per proc outside PGPROC (0 to 17; 288 in 18; 576 in 19) */
+  FreeListTake take;
+  FreeListGive give;
+  FreeListInitial initial;
+  FreeListLinks links;
+  bool leader_at_head;              /* free_list.leader_at_head: a lock-group leader's slot given back by its last follower */
+  OffsetsPlace offsets;
+  ArrayOrder order;
+  bool read_before_write;           /* proc_array.read_before_write: a load of each offset word before its store */
+  ChildList child_list;
+  SinvalScan sinval;
+  int sinval_entry_bytes, proc_signal_bytes, backend_status_bytes; /* sinval_entry_bytes ... */
+  int snapshots;                    /* snapshots: shared passes through ProcArrayLock during start-up */
+  bool superusers;                  /* clients_are_superusers */
+  int listen_backlog;               /* listen_backlog: how many connects may queue; else refused. Preset by version's formula, 0: none */
+  int children_max;                 /* derived: most children of the postmaster at once */
+  TouchMode touch;
+  StepDeviation steps[PGSTEP_COUNT];
+} PgConfig;
+
+/* Derived sizes (facts section 1). */
+typedef struct { int backends, autovacuum, bgworkers, walsenders, auxiliary, prepared, max_backends, total; } PgPools;
+void pg_pools(const PgConfig *c, PgPools *out);
