@@ -62,6 +62,8 @@ typedef struct {
   void (*sent)(void *driver, ObjectId channel, int64_t after_ns);    /* one more message under way on it */
   void (*timer)(void *driver, ProcId p, bool limit, int64_t after_ns); /* armed (after_ns >= 0) or dropped (-1) */
   void (*note)(void *driver, ProcId who, const char *what, const NoteField *fields, guint n); /* NULL: nobody listens */
+  int64_t (*now)(void *driver);           /* ns, for the ledger alone; NULL: always 0 */
+  Hash128 (*pending)(void *driver);       /* identity of what is under way, relative to now; NULL: order is all there is */
 } DriverOps;
 
 World *world_new(const Costs *costs, size_t arena_limit); /* costs are copied */
@@ -71,7 +73,8 @@ void world_drive(World *w, const DriverOps *ops, void *driver);
 Arena *world_arena(World *w);
 Ledger *world_ledger(World *w);
 int64_t world_cost(const World *w, CostId id, int64_t count); /* ns */
-Hash128 world_hash(World *w); /* identity of the state; running timers count by what is left of them */
+int64_t world_ledger_time(const World *w); /* ns now, to measure with; nothing a model decides may depend on it */
+Hash128 world_hash(World *w); /* identity of the state; what is under way counts by what is left of it */
 
 /* ---- choices ---- */
 ChoiceId world_choice(World *w, const char *name); /* interns; "exit-order" */
@@ -92,15 +95,19 @@ TypeId world_type_of(const World *w, ProcId p);
 const char *world_name_of(const World *w, ProcId p); /* "backend" */
 const char *world_at(const World *w, ProcId p);      /* stage it will run next */
 
-/* ---- LWLock-like locks: FIFO, exclusive or shared, handed over on release (cost COST_LOCK_HANDOVER) ---- */
+/* ---- LWLock-like locks: FIFO, exclusive or shared, handed over on release (cost COST_LOCK_HANDOVER). As in PostgreSQL
+ * a shared request joins shared holders even when others wait, and a release that wakes a shared waiter wakes all of them.
+ * Unlike there a lock given up with waiters is theirs at once: nobody can slip in while they wake. ---- */
 typedef enum { LOCK_SHARED, LOCK_EXCLUSIVE } LockMode;
 ObjectId lock_new(World *w, const char *name);
 /* STEP_RAN: granted. STEP_BLOCKED: queued; when it is resumed it owns the lock. The stage returns what it gets. */
 Step lock_acquire(World *w, ObjectId lock, ProcId self, LockMode mode);
 bool lock_try(World *w, ObjectId lock, ProcId self, LockMode mode);
-void lock_release(World *w, ObjectId lock, ProcId self);
+bool lock_release(World *w, ObjectId lock, ProcId self); /* false: it did not hold it (a fault of the model's subject) */
 bool lock_held(const World *w, ObjectId lock, ProcId self);
-guint lock_held_by(const World *w, ProcId p, SiteId *sites, guint max); /* sites of the locks p holds, oldest first */
+enum { LOCKS_HELD_MAX = 6 };
+guint lock_held_by(const World *w, ProcId p, SiteId *sites, guint max); /* ledger sites of the locks p holds, oldest first */
+guint lock_ended_holding(const World *w);          /* processes that ended with a lock still held */
 guint lock_waiters(const World *w, ObjectId lock);
 
 /* ---- wait queues: FIFO; a wake-up is not remembered when nobody waits ---- */
@@ -125,7 +132,7 @@ bool channel_lose(World *w, ObjectId channel);    /* for drivers: the first unde
 /* ---- timers: one a process. A limit (timeout, deadline) never fires in an untimed exploration unless asked for ---- */
 void timer_arm(World *w, ProcId self, bool limit, int64_t after_ns);
 void timer_drop(World *w, ProcId self);
-void timer_fire(World *w, ProcId p);           /* for drivers: p stops waiting and may go on */
+void timer_fire(World *w, ProcId p);           /* for drivers: p stops waiting and may go on (resume it then); nothing when it no longer waits */
 bool timer_fired(const World *w, ProcId self); /* was the last resume due to it? */
 
 /* ---- what happened, for traces; costs nothing when nobody listens ---- */

@@ -1,0 +1,200 @@
+/* world.c - processes: the table of them, steps, machines, choices.
+ *
+ * Everything that can influence the future is in the arena: one Root, then blocks of processes, objects and messages
+ * that double in size, so that a small model has a small state and ids never move. What is beside it (types, names,
+ * driver, ledger) is fixed at setup or outside identity. */
+#include "model/world/world_private.h"
+
+World *world_new(const Costs *costs, size_t arena_limit) {
+  World *w = g_new0(World, 1);
+  w->arena = arena_new(arena_limit);
+  w->ledger = ledger_new();
+  w->costs = *costs;
+  w->types = g_ptr_array_new();
+  w->choices = g_ptr_array_new_with_free_func(g_free);
+  w->names = g_ptr_array_new_with_free_func(g_free);
+  w->sites = g_array_new(FALSE, TRUE, sizeof(SiteId));
+  g_ptr_array_add(w->choices, NULL);
+  g_ptr_array_add(w->names, NULL);
+  g_array_set_size(w->sites, 1);
+  w->root = arena_alloc(w->arena, sizeof(Root));
+  return w;
+}
+
+void world_free(World *w) {
+  arena_free(w->arena);
+  ledger_free(w->ledger);
+  g_ptr_array_unref(w->types);
+  g_ptr_array_unref(w->choices);
+  g_ptr_array_unref(w->names);
+  g_array_unref(w->sites);
+  g_free(w);
+}
+
+void world_drive(World *w, const DriverOps *ops, void *driver) {
+  w->ops = *ops;
+  w->driver = driver;
+}
+
+Arena *world_arena(World *w) { return w->arena; }
+Ledger *world_ledger(World *w) { return w->ledger; }
+int64_t world_cost(const World *w, CostId id, int64_t count) { return costs_ns(&w->costs, id, count); }
+int64_t world_ledger_time(const World *w) { return w->ops.now ? w->ops.now(w->driver) : 0; }
+
+/* The sum is position-free on the driver's side only: its part is a set of what is under way. */
+Hash128 world_hash(World *w) {
+  Hash128 h = arena_hash(w->arena);
+  if (!w->ops.pending) return h;
+  Hash128 p = w->ops.pending(w->driver);
+  uint64_t lo = h.lo + p.lo;
+  return (Hash128){lo, h.hi + p.hi + (lo < h.lo)};
+}
+
+/* ---- tables that grow by doubling blocks: id 1.. ; block k holds FIRST << k entries ---- */
+
+void *table_at(const World *w, const Table *t, uint32_t id, size_t size) {
+  g_assert(id > 0 && id <= t->count);
+  uint32_t n = id - 1 + TABLE_FIRST;
+  guint k = 31u - (guint)__builtin_clz(n) - TABLE_FIRST_LOG;
+  return (char *)arena_at(w->arena, t->block[k]) + (n - (TABLE_FIRST << k)) * size;
+}
+
+uint32_t table_add(World *w, Table *t, size_t size) {
+  uint32_t n = t->count + TABLE_FIRST;
+  guint k = 31u - (guint)__builtin_clz(n) - TABLE_FIRST_LOG;
+  g_assert(k < TABLE_BLOCKS);
+  if (t->block[k] == 0) t->block[k] = arena_offset(w->arena, arena_alloc(w->arena, size * (TABLE_FIRST << k)));
+  return ++t->count;
+}
+
+/* ---- names ---- */
+
+static guint intern(GPtrArray *names, const char *name) {
+  for (guint i = 1; i < names->len; i++)
+    if (strcmp(names->pdata[i], name) == 0) return i;
+  g_ptr_array_add(names, g_strdup(name));
+  return names->len - 1;
+}
+
+uint16_t world_intern(World *w, const char *name) {
+  guint i = intern(w->names, name);
+  if (i >= w->sites->len) {
+    SiteId site = ledger_site(w->ledger, name);
+    g_array_append_val(w->sites, site);
+  }
+  g_assert(i <= UINT16_MAX);
+  return (uint16_t)i;
+}
+
+ChoiceId world_choice(World *w, const char *name) { return (ChoiceId)intern(w->choices, name); }
+const char *world_choice_name(const World *w, ChoiceId c) { return w->choices->pdata[c]; }
+
+uint64_t world_choose(World *w, ChoiceId what, uint64_t n) {
+  g_assert(n > 0);
+  uint64_t took = n == 1 ? 0 : w->ops.choose(w->driver, what, n);
+  g_assert(took < n);
+  return took;
+}
+
+/* ---- processes ---- */
+
+TypeId world_type(World *w, const ProcessType *type) {
+  for (guint i = 0; i < w->types->len; i++)
+    if (w->types->pdata[i] == type) return (TypeId)i;
+  g_assert(w->types->len < TYPES_MAX);
+  g_ptr_array_add(w->types, (gpointer)type);
+  return (TypeId)(w->types->len - 1);
+}
+
+Proc *proc_at(const World *w, ProcId p) { return table_at(w, &w->root->procs, p, sizeof(Proc)); }
+static const ProcessType *type_of(const World *w, const Proc *pr) { return w->types->pdata[pr->type]; }
+
+/* Locals of ended processes of one type are used again; the first word of a free one links to the next. */
+static uint32_t locals_take(World *w, TypeId type, size_t size) {
+  uint32_t at = w->root->free_locals[type];
+  if (at == 0) return arena_offset(w->arena, arena_alloc(w->arena, MAX(size, 16)));
+  uint32_t *head = arena_at(w->arena, at);
+  w->root->free_locals[type] = *head;
+  memset(head, 0, MAX(size, 16));
+  return at;
+}
+
+ProcId world_spawn(World *w, TypeId type, int64_t after_ns) {
+  Root *r = w->root;
+  ProcId p = r->free_proc;
+  if (p)
+    r->free_proc = proc_at(w, p)->link;
+  else
+    p = table_add(w, &r->procs, sizeof(Proc));
+  Proc *pr = proc_at(w, p);
+  *pr = (Proc){.type = type, .state = PROC_READY};
+  pr->locals = locals_take(w, type, type_of(w, pr)->locals_size);
+  r->live++;
+  w->ops.ready(w->driver, p, after_ns);
+  return p;
+}
+
+void *world_locals(World *w, ProcId p) { return arena_at(w->arena, proc_at(w, p)->locals); }
+
+static void proc_end(World *w, ProcId p, Proc *pr) {
+  if (pr->n_held) w->root->ended_holding++;
+  if (pr->timer) timer_drop(w, p);
+  uint32_t *link = arena_at(w->arena, pr->locals);
+  memset(link, 0, MAX(type_of(w, pr)->locals_size, 16));
+  *link = w->root->free_locals[pr->type];
+  w->root->free_locals[pr->type] = pr->locals;
+  *pr = (Proc){.type = pr->type, .state = PROC_FREE, .link = w->root->free_proc};
+  w->root->free_proc = p;
+  w->root->live--;
+}
+
+Step world_resume(World *w, ProcId p) {
+  Proc *pr = proc_at(w, p);
+  g_assert(pr->state == PROC_READY);
+  Step s = type_of(w, pr)->resume(w, p, arena_at(w->arena, pr->locals));
+  pr->fired = 0;
+  if (s.kind == STEP_DONE) proc_end(w, p, pr);
+  g_assert((s.kind == STEP_BLOCKED) == (pr->state == PROC_BLOCKED));
+  return s;
+}
+
+bool world_resumable(const World *w, ProcId p) { return proc_at(w, p)->state == PROC_READY; }
+bool world_alive(const World *w, ProcId p) {
+  return p && p <= w->root->procs.count && proc_at(w, p)->state != PROC_FREE;
+}
+guint world_processes(const World *w) { return w->root->procs.count + 1; }
+guint world_live(const World *w) { return w->root->live; }
+ObjectId world_waits_on(const World *w, ProcId p) { return proc_at(w, p)->waits_on; }
+TypeId world_type_of(const World *w, ProcId p) { return proc_at(w, p)->type; }
+const char *world_name_of(const World *w, ProcId p) { return type_of(w, proc_at(w, p))->name; }
+
+const char *world_at(const World *w, ProcId p) {
+  const Proc *pr = proc_at(w, p);
+  return type_of(w, pr)->at(w, arena_at(w->arena, pr->locals));
+}
+
+/* ---- machines ---- */
+
+Step step_ran(void) { return (Step){.kind = STEP_RAN}; }
+Step step_done(void) { return (Step){.kind = STEP_DONE}; }
+Step step_work(int64_t ns) { return (Step){.kind = STEP_WORK, .ns = ns}; }
+Step step_sleep(int64_t ns) { return (Step){.kind = STEP_SLEEP, .ns = ns}; }
+Step step_blocked(ObjectId on) { return (Step){.kind = STEP_BLOCKED, .on = on}; }
+
+Step machine_resume(World *w, ProcId self, void *locals, const Stage *stages) {
+  MachineHead *m = locals;
+  const Stage *stage = &stages[m->pc++];
+  g_assert(stage->run);
+  return stage->run(w, self, locals);
+}
+
+const char *machine_at(const void *locals, const Stage *stages) {
+  return stages[((const MachineHead *)locals)->pc].name;
+}
+
+/* ---- notes ---- */
+
+bool world_noted(const World *w) { return w->ops.note != NULL; }
+void world_note(World *w, ProcId who, const char *what, const NoteField *fields, guint n) {
+  if (w->ops.note) w->ops.note(w->driver, who, what, fields, n);
+}

@@ -1,0 +1,49 @@
+/* engine.h - drives a world in virtual time: the driver of run, sweep, compare and replay.
+ *
+ * Time is int64 ns and moves from event to event. Events at one instant are ordered by rank, then by order of making;
+ * the rank comes from the rule for ties (below) and the seed, and ties are counted. Cores: a process computes (STEP_WORK)
+ * on a core of `cores`, first come first served; it keeps the core until it blocks, sleeps, ends, or has used a quantum
+ * while others wait. Cores 0: as many as asked for. Draws: one seeded stream a name (rng.h).
+ * Life: engine_new (takes over as the world's driver), spawn the processes, engine_run, engine_free before the world. */
+#pragma once
+#include "model/world/world.h"
+
+typedef struct Engine Engine;
+typedef enum { TIES_SEEDED, TIES_TIMEOUT_FIRST, TIES_EVENT_FIRST } Ties;
+typedef struct {
+  uint64_t seed;
+  guint cores;        /* 0: none are counted */
+  int64_t quantum_ns; /* 0: none */
+  Ties ties;
+} EngineConfig;
+
+/* One step or one choice, told to the listener when it is over. Texts live during the call. */
+typedef struct {
+  uint64_t i;
+  int64_t t_ns;
+  ProcId who;
+  const char *name, *doing; /* "backend", "ProcArrayAdd" */
+  const NoteField *args;    /* what the model noted during it */
+  guint n_args;
+  const char *choice;       /* not NULL: this is a choice of 0..n-1 that gave `took` */
+  uint64_t n, took;
+} EngineStep;
+typedef struct {
+  void (*step)(void *listener, const EngineStep *s); /* may be NULL; then the model's notes are not asked for */
+  bool (*after)(void *listener);                     /* after each step; true stops the run. May be NULL */
+  bool (*chosen)(void *listener, ChoiceId what, uint64_t n, uint64_t *took); /* answers in place of the streams; may be NULL */
+} EngineListener;
+
+Engine *engine_new(World *w, const EngineConfig *config);
+void engine_free(Engine *e);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Engine, engine_free)
+void engine_listen(Engine *e, const EngineListener *l, void *listener);
+
+typedef enum { ENGINE_IDLE, ENGINE_TIME, ENGINE_STOPPED, ENGINE_STUCK } EngineEnd;
+/* Until nothing is pending (IDLE), the clock would pass until_ns (TIME; < 0: no limit), `after` said stop (STOPPED), or
+ * one process took a million steps without time going on (STUCK). */
+EngineEnd engine_run(Engine *e, int64_t until_ns);
+int64_t engine_now(const Engine *e);
+uint64_t engine_events(const Engine *e);
+uint64_t engine_steps(const Engine *e);
+uint64_t engine_ties(const Engine *e); /* events that had an equal in time when they were taken */
