@@ -1,38 +1,168 @@
 # stampede: build, test and measure. `make help` lists the goals.
-CC      ?= gcc
-PREFIX  ?= /usr/local
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+ifeq ($(SAN),1)
+BUILD   ?= build-san
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+endif
 BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
 OPT     ?= -O2
+CFLAGS  ?= -g $(OPT)
 PKGS    := glib-2.0 gmodule-2.0 gio-2.0 yaml-0.1 json-glib-1.0 libxxhash libcgraph libgvc nlopt
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Werror
-CFLAGS  ?= -g $(OPT)
-# -ffp-contract=off: fused multiply-add would make results depend on the CPU.
-ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -ffp-contract=off $(WARN) -I. $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g') $(CFLAGS)
+# V=1 shows whole commands.
+Q       := $(if $(V),,@)
+FUZZ_CC ?= clang
+FUZZ_TIME ?= 10
+# Suites that `make test` also runs under valgrind: quick ones over the code that juggles memory.
+MEMCHECK ?= test_arena test_coro test_ledger
+
+# Goals that work before the libraries are there; every other one says in a line what to do.
+BARE_GOALS := help deps test demo clean uninstall
+ifneq ($(filter-out $(BARE_GOALS),$(or $(MAKECMDGOALS),all)),)
+ifneq ($(shell pkg-config --exists $(PKGS) 2>/dev/null && echo there),there)
+$(error pkg-config or a library is missing: run "make deps")
+endif
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g')
 LIBS    := $(shell pkg-config --libs $(PKGS)) -lm
+endif
+# -ffp-contract=off: fused multiply-add would make results depend on the CPU.
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -ffp-contract=off $(WARN) -I. $(PKG_CFLAGS) $(CFLAGS) $(SANITIZE)
+FUZZ_CFLAGS = -std=gnu11 -D_GNU_SOURCE -ffp-contract=off $(WARN) -I. $(PKG_CFLAGS) -g -O1 -fno-sanitize-recover=all
 
 FOLDERS := model/world model/memory model/postgres traces sim/scenario sim checks viz
 SRC     := $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))
 ASM     := $(wildcard model/world/*.S)
 OBJ     := $(SRC:%.c=$(BUILD)/obj/%.o) $(ASM:%.S=$(BUILD)/obj/%.o)
+FUZZOBJ := $(OBJ:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
+PROGRAM := $(BUILD)/stampede
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
+FUZZERS := $(patsubst tests/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
+MANPAGES := $(BUILD)/stampede.1 $(BUILD)/stampede-scenario.5
+# A recursive make keeps the caller's -j; without one it uses every core.
+MAKEJ    = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-all: $(BUILD)/stampede
-$(BUILD)/stampede: $(BUILD)/obj/stampede.o $(BUILD)/libstampede.a
-	$(CC) $(ALL_CFLAGS) -rdynamic -o $@ $^ $(LIBS)
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all help deps test check demo coverage lint tidy bench fuzz evidence profiles man install uninstall clean
+
+all: $(PROGRAM)            ## the program, build/stampede (BUILD=DIR, OPT=-O0, CC=clang, SAN=1)
+
+## --- build ---------------------------------------------------------------------------------------------------------
+$(PROGRAM): $(BUILD)/obj/stampede.o $(BUILD)/libstampede.a
+	@echo link $@
+	$(Q)$(CC) $(ALL_CFLAGS) -rdynamic -o $@ $^ $(LIBS)
 $(BUILD)/libstampede.a: $(OBJ)
-	rm -f $@ && ar rcs $@ $(OBJ)
-$(BUILD)/obj/%.o: %.c Makefile
+	$(Q)rm -f $@ && ar rcs $@ $(OBJ)
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
-$(BUILD)/obj/%.o: %.S Makefile
+	@echo $(CC) $@
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/obj/%.o: %.S $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	@echo $(CC) $@
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libstampede.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libstampede.a $(LIBS) -lcunit
-test: $(TESTS)
-	@set -e; for t in $(TESTS); do timeout 300 $$t; done
-clean:
-	rm -rf $(BUILD)
-.PHONY: all test clean
--include $(OBJ:.o=.d) $(TESTS:=.d)
+	@echo $(CC) $@
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BUILD)/libstampede.a $(LIBS) -lcunit
+# Rewritten only when it says something new, so that another compiler or option rebuilds and nothing else does.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS)' > $@
+FORCE:
+
+man: $(MANPAGES)           ## the manual pages: stampede(1), stampede-scenario(5)
+$(BUILD)/stampede.1: sim/man/stampede.1.in sim/man/options.sh $(PROGRAM)
+	sim/man/options.sh $(PROGRAM) $< > $@
+$(BUILD)/stampede-scenario.5: $(PROGRAM)
+	$(PROGRAM) list --man-scenario > $@
+
+## --- test ----------------------------------------------------------------------------------------------------------
+test: deps                 ## installs what is missing, then runs everything the project has (SAN=1: ASan and UBSan)
+	+@$(MAKEJ) check
+check: $(PROGRAM) $(TESTS) $(MANPAGES) $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
+	@SAN='$(SAN)' MEMCHECK='$(MEMCHECK)' FUZZ_TIME='$(FUZZ_TIME)' tests/run.sh $(BUILD)
+
+fuzz: $(FUZZERS)           ## fuzz the readers for FUZZ_TIME seconds in all
+	@tests/fuzz.sh $(BUILD) $(FUZZ_TIME)
+$(BUILD)/fuzz/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo $(FUZZ_CC) $@
+	$(Q)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c -o $@ $<
+$(BUILD)/fuzz/obj/%.o: %.S $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo $(FUZZ_CC) $@
+	$(Q)$(FUZZ_CC) $(FUZZ_CFLAGS) -c -o $@ $<
+$(BUILD)/fuzz/libstampede.a: $(FUZZOBJ)
+	$(Q)rm -f $@ && ar rcs $@ $(FUZZOBJ)
+$(BUILD)/fuzz/fuzz_%: tests/fuzz_%.c $(BUILD)/fuzz/libstampede.a
+	@mkdir -p $(@D)
+	@echo $(FUZZ_CC) $@
+	$(Q)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BUILD)/fuzz/libstampede.a $(LIBS)
+
+coverage:                  ## line coverage by folder, from the unit suites and the end-to-end tests
+	+@$(MAKEJ) BUILD=build-cov CFLAGS='-g -O0 --coverage' build-cov/stampede coverage-run
+coverage-run: $(PROGRAM) $(TESTS) $(MANPAGES)
+	@find $(BUILD) -name '*.gcda' -delete
+	@PARTS='suites e2e' tests/run.sh $(BUILD); status=$$?; tests/coverage.sh $(BUILD); exit $$status
+.PHONY: coverage-run
+
+## --- lint ----------------------------------------------------------------------------------------------------------
+C_FILES  = $(SRC) $(wildcard stampede.c tests/*.c)
+H_FILES  = $(foreach d,$(FOLDERS) tests,$(wildcard $(d)/*.h))
+lint:                      ## formatting, clang-tidy, cppcheck, shellcheck, include arrows, a build with clang
+	clang-format --dry-run -Werror $(C_FILES) $(H_FILES)
+	+@$(MAKEJ) tidy
+	cppcheck --quiet --std=c11 --language=c --enable=warning,performance,portability --inline-suppr -I. \
+	  --suppress=missingIncludeSystem --error-exitcode=1 -j2 --library=gtk $(C_FILES)
+	shellcheck -x .ci/run $(wildcard .ci/*.sh tests/*.sh sim/*/*.sh sim/completion/*.bash)
+	.ci/arrows.sh
+	+@$(MAKEJ) CC=clang BUILD=build-clang build-clang/libstampede.a $(if $(wildcard stampede.c),all)
+	@echo lint: clean
+tidy: $(patsubst %.c,$(BUILD)/tidy/%,$(C_FILES))
+$(BUILD)/tidy/tests/%: tests/%.c .clang-tidy $(H_FILES)
+	@$(TIDY)
+$(BUILD)/tidy/%: %.c $(BUILD)/obj/%.o .clang-tidy
+	@$(TIDY)
+TIDY = mkdir -p $(@D) && clang-tidy --quiet $< -- $(ALL_CFLAGS) 2>$@.log && touch $@ || { cat $@.log >&2; exit 1; }
+
+## --- measure -------------------------------------------------------------------------------------------------------
+demo: deps                 ## installs, builds, and reproduces the published connect-storm table
+	+@$(MAKEJ) all
+	@tests/demo.sh $(BUILD)
+bench: $(PROGRAM) $(BENCHES)  ## speed and memory: one JSON line each, also in build/bench.jsonl
+	@tests/bench.sh $(BUILD)
+evidence: $(PROGRAM)       ## rewrite the measured blocks of README.md from the commands they name
+	@BUILD=$(BUILD) tests/evidence.sh
+profiles: $(PROGRAM)       ## fit the bundled cost profiles again from the published tables
+	$(PROGRAM) calibrate fit connect-storm --profile ramdisk-2026
+
+## --- install -------------------------------------------------------------------------------------------------------
+deps:                      ## install the Debian packages that build and tests need (only what is missing)
+	@.ci/deps.sh all
+BINDIR  = $(DESTDIR)$(PREFIX)/bin
+SHARE   = $(DESTDIR)$(PREFIX)/share
+install: $(PROGRAM) $(MANPAGES)  ## to PREFIX (/usr/local), under DESTDIR if given
+	install -d $(BINDIR) $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/bash-completion/completions
+	install -m 755 $(PROGRAM) $(BINDIR)/stampede
+	install -m 644 $(BUILD)/stampede.1 $(SHARE)/man/man1/
+	install -m 644 $(BUILD)/stampede-scenario.5 $(SHARE)/man/man5/
+	install -m 644 sim/completion/stampede.bash $(SHARE)/bash-completion/completions/stampede
+	for d in scenarios presets profiles data; do install -d $(SHARE)/stampede/$$d && \
+	  find sim/$$d -maxdepth 1 -type f ! -name README.md -exec install -m 644 -t $(SHARE)/stampede/$$d {} + || exit 1; done
+uninstall:                 ## remove what install has put there
+	rm -f $(BINDIR)/stampede $(SHARE)/man/man1/stampede.1 $(SHARE)/man/man5/stampede-scenario.5
+	rm -f $(SHARE)/bash-completion/completions/stampede
+	rm -rf $(SHARE)/stampede
+
+clean:                     ## remove the build folders
+	rm -rf $(BUILD) build-san build-cov build-clang build-det-*
+help:                      ## this list
+	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+-include $(OBJ:.o=.d) $(TESTS:=.d) $(BENCHES:=.d) $(FUZZOBJ:.o=.d) $(FUZZERS:=.d) $(BUILD)/obj/stampede.d
