@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# Completion of stampede(1). Commands and options come from the program's own --help, names from `stampede list`, so
+# nothing here has to be kept in step with it.
+
+_stampede_names() { "$1" list "$2" 2>/dev/null | awk '$1 ~ /^[a-z0-9]/ { print $1 }'; }
+
+_stampede_options() { "$1" "$2" --help 2>/dev/null | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u; }
+
+# Words for the value of an option; returns 1 where it takes a file name or anything else.
+_stampede_value() {
+  case $2 in
+  --variant | --baseline | --patch) _stampede_names "$1" variants ;;
+  --job) echo 'run check' ;;
+  --time) echo 'untimed timed' ;;
+  --strategy) echo 'bfs dfs random pct dpor' ;;
+  --store) echo 'full collapse hash128 bitstate' ;;
+  --view) echo 'states sequence space memory plot flame' ;;
+  --format) echo 'svg png pdf dot mermaid perfetto' ;;
+  --clock) echo 'own faketime' ;;
+  --profile) _stampede_names "$1" profiles ;;
+  --seed | --repeat | --jobs | --max-states | --max-depth | --max-time) ;;
+  *) return 1 ;;
+  esac
+}
+
+_stampede() {
+  local program=$1 word=$2 before=$3 command=${COMP_WORDS[1]} words
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    words=$("$program" --help 2>/dev/null | sed -nE 's/^  ([a-z]+)(  +| [A-Z[].*).*/\1/p'; echo --help --version)
+  elif words=$(_stampede_value "$program" "$before"); then
+    :
+  elif [[ $word == -* ]]; then
+    words=$(_stampede_options "$program" "$command")
+  else
+    case $command in
+    run | sweep | check | compare | live) words=$(_stampede_names "$program" scenarios) ;;
+    list) words="scenarios presets variants profiles checks metrics" ;;
+    *) return 0 ;;
+    esac
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+
+# -o default: file names wherever there is no word to offer.
+complete -o default -F _stampede stampede
