@@ -15,6 +15,7 @@ LC_ALL=C awk -F, '
     if (!note && (off < 0 ? -off : off) > worst) worst = off < 0 ? -off : off
     printf "%7d  %-16s %-5s %12d %6d %12.0f %+8.1f %%%s\n", clients, variant, name, published, spread, saw, off, note }
   /^#/ { next }
+  FILENAME != results && /^clients,/ { next }
   FNR == 1 { for (i = 1; i <= NF; i++) column[FILENAME, $i] = i; next }
   FILENAME == results {
     clients = $column[results, "workload.clients"]; variant = $column[results, "variant"]
