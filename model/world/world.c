@@ -106,6 +106,12 @@ TypeId world_type(World *w, const ProcessType *type) {
   return (TypeId)(w->types->len - 1);
 }
 
+void world_set_data(World *w, TypeId type, void *data) {
+  g_assert(type < w->types->len);
+  w->data[type] = data;
+}
+void *world_data(const World *w, ProcId p) { return w->data[proc_at(w, p)->type]; }
+
 Proc *proc_at(const World *w, ProcId p) { return table_at(w, &w->root->procs, p, sizeof(Proc)); }
 static const ProcessType *type_of(const World *w, const Proc *pr) { return w->types->pdata[pr->type]; }
 

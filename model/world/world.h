@@ -83,6 +83,8 @@ uint64_t world_choose(World *w, ChoiceId what, uint64_t n);
 
 /* ---- processes ---- */
 TypeId world_type(World *w, const ProcessType *type); /* the type must outlive the world */
+void world_set_data(World *w, TypeId type, void *data); /* what its processes find by world_data; no part of the state */
+void *world_data(const World *w, ProcId p);
 ProcId world_spawn(World *w, TypeId type, int64_t after_ns);
 void *world_locals(World *w, ProcId p);
 Step world_resume(World *w, ProcId p); /* for drivers; only of a resumable process */

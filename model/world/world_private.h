@@ -41,7 +41,7 @@ struct World {
   Root *root;
   Costs costs;
   DriverOps ops;
-  void *driver;
+  void *driver, *data[TYPES_MAX]; /* data: by TypeId */
   GPtrArray *types, *choices, *names; /* ProcessType; char*; char* of objects */
   GArray *sites;                      /* SiteId of each object name: charges under a lock go there */
 };
