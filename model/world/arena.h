@@ -10,7 +10,9 @@
 
 typedef struct Arena Arena;
 typedef struct ArenaSnapshot ArenaSnapshot;
-typedef struct { uint64_t lo, hi; } Hash128;
+typedef struct {
+  uint64_t lo, hi;
+} Hash128;
 
 /* An arena that may grow to `limit` bytes (address space is reserved, memory is used as touched). Free with
  * arena_free. */
@@ -22,8 +24,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Arena, arena_free)
  * limit is passed: a model sizes its arena from its configuration, and the reader of scenario files refuses what does
  * not fit. */
 void *arena_alloc(Arena *a, size_t size);
-uint32_t arena_offset(const Arena *a, const void *p);  /* of memory handed out by it; in units of 16 bytes */
-void *arena_at(const Arena *a, uint32_t offset);       /* inverse of arena_offset */
+uint32_t arena_offset(const Arena *a, const void *p); /* of memory handed out by it; in units of 16 bytes */
+void *arena_at(const Arena *a, uint32_t offset);      /* inverse of arena_offset */
 size_t arena_used(const Arena *a);
 
 /* A copy of all that is in use now; `into` (may be NULL) is reused. Free with arena_snapshot_free.

@@ -11,10 +11,10 @@ typedef struct Coro Coro;
 /* fn(arg) starts at the first coro_resume. stack_bytes is rounded up to whole pages; 0 means 64 KiB. NULL when
  * there is no memory for the stack. */
 Coro *coro_new(void (*fn)(Coro *self, void *arg), void *arg, size_t stack_bytes);
-void coro_free(Coro *c);              /* also one that has not ended: its frames are dropped, nothing is unwound */
+void coro_free(Coro *c); /* also one that has not ended: its frames are dropped, nothing is unwound */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Coro, coro_free)
-bool coro_resume(Coro *c);            /* run it until it yields (true) or ends (false); not from inside itself */
-void coro_yield(Coro *c);             /* back to whoever resumed it; only from inside */
+bool coro_resume(Coro *c); /* run it until it yields (true) or ends (false); not from inside itself */
+void coro_yield(Coro *c);  /* back to whoever resumed it; only from inside */
 bool coro_ended(const Coro *c);
 /* Give an ended or dropped coroutine a new function on the same stack, without system calls. */
 void coro_reset(Coro *c, void (*fn)(Coro *self, void *arg), void *arg);
