@@ -3,6 +3,7 @@
 # shellcheck source=tests/e2e.sh
 source "$(dirname "$0")/e2e.sh"
 
+unset STAMPEDE_DATA
 check_status 0 make --no-print-directory BUILD="$BUILD" PREFIX=/opt/st DESTDIR="$SCRATCH/root" install
 prefix=$SCRATCH/root/opt/st
 for file in bin/stampede share/man/man1/stampede.1 share/man/man5/stampede-scenario.5 \

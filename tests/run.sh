@@ -65,6 +65,8 @@ if [[ $1 == --one ]]; then
   exit 0
 fi
 BUILD=$1 LOGS=$1/test-logs FUZZ_TIME=${FUZZ_TIME:-10} MEMCHECK=${MEMCHECK:-}
+# Bundled files are found beside BUILD where it stands in the tree.
+[[ $BUILD == */* ]] && export STAMPEDE_DATA=${STAMPEDE_DATA:-$PWD/sim}
 STAMPEDE=$(realpath "$BUILD")/stampede
 export STAMPEDE G_DEBUG=fatal-criticals LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1
