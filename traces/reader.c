@@ -1,0 +1,167 @@
+/* reader.c - which line may come when: the header, steps without a gap, the footer, nothing after it. */
+#include "traces/json_guard.h"
+#include "traces/lines.h"
+#include "traces/reader.h"
+
+struct TraceReader {
+  Lines *lines;
+  JsonParser *header_tree, *tree; /* own the strings handed out */
+  Parts parts;
+  TraceHeader header;
+  TraceEnd end;
+  int64_t steps;    /* read so far */
+  TraceNext state;  /* TRACE_STEP: there may be more */
+  bool cut_in_line; /* TRACE_CUT: the last line is not whole */
+};
+
+static void fail(GError **error, const TraceReader *r, TraceError code, const char *why) {
+  g_set_error(error, TRACE_ERROR, (gint)code, "%s:%" G_GUINT64_FORMAT ": %s", lines_name(r->lines),
+              lines_number(r->lines), why);
+}
+
+/* The object of the line, kept by `tree`; NULL and *why otherwise. */
+static JsonObject *parse_line(JsonParser *tree, const char *line, gsize length, JsonGuardInts ints, char **why) {
+  guint members;
+  g_autoptr(GError) bad = NULL;
+  if ((*why = json_guard(line, length, ints, &members))) return NULL;
+  if (!json_parser_load_from_data(tree, line, (gssize)length, &bad)) {
+    *why = g_strdup(bad->message);
+    return NULL;
+  }
+  JsonNode *root = json_parser_get_root(tree);
+  g_assert(root && JSON_NODE_HOLDS_OBJECT(root)); /* json_guard saw the brace */
+  if (members_count(root) == members) return json_node_get_object(root);
+  *why = g_strdup("a member comes twice");
+  return NULL;
+}
+
+/* The version first: a header of another version may look different in all else. */
+static bool accept_header(TraceReader *r, JsonObject *object, GError **error) {
+  JsonNode *format = json_object_get_member(object, "stampede_trace");
+  bool number = format && JSON_NODE_HOLDS_VALUE(format) && json_node_get_value_type(format) == G_TYPE_INT64;
+  g_autofree char *why = NULL;
+  if (number && json_node_get_int(format) != TRACE_FORMAT) {
+    why = g_strdup_printf("a trace of format version %" G_GUINT64_FORMAT ", this stampede reads version %d",
+                          (guint64)json_node_get_int(format), TRACE_FORMAT);
+    fail(error, r, TRACE_ERROR_VERSION, why);
+    return false;
+  }
+  why = parse_header(object, &r->parts, &r->header);
+  if (!why) return true;
+  g_autofree char *words = g_strdup_printf("not a stampede trace: %s", why);
+  fail(error, r, TRACE_ERROR_FORMAT, words);
+  return false;
+}
+
+static bool read_header(TraceReader *r, GError **error) {
+  const char *line;
+  gsize length;
+  g_autofree char *why = NULL;
+  LinesNext next = lines_next(r->lines, &line, &length, error);
+  if (next == LINES_FAILED) return false;
+  if (next == LINES_END) {
+    fail(error, r, TRACE_ERROR_FORMAT, "not a stampede trace: the file is empty");
+    return false;
+  }
+  JsonObject *object = parse_line(r->header_tree, line, length, JSON_GUARD_UNSIGNED, &why);
+  if (object) return accept_header(r, object, error);
+  g_autofree char *words = g_strdup_printf("not a stampede trace: %s", why);
+  fail(error, r, TRACE_ERROR_FORMAT, words);
+  return false;
+}
+
+static TraceReader *reader_of(Lines *take, GError **error) {
+  g_autoptr(TraceReader) r = g_new0(TraceReader, 1);
+  r->lines = take;
+  r->header_tree = json_parser_new_immutable();
+  r->tree = json_parser_new_immutable();
+  parts_init(&r->parts);
+  r->state = TRACE_STEP;
+  return read_header(r, error) ? g_steal_pointer(&r) : NULL;
+}
+
+TraceReader *trace_reader_open(const char *path, GError **error) {
+  Lines *lines = lines_open(path, error);
+  return lines ? reader_of(lines, error) : NULL;
+}
+
+TraceReader *trace_reader_new(const char *data, gsize size, const char *name, GError **error) {
+  return reader_of(lines_new(data, size, name), error);
+}
+
+void trace_reader_free(TraceReader *r) {
+  if (!r) return;
+  lines_free(r->lines);
+  g_object_unref(r->header_tree);
+  g_object_unref(r->tree);
+  parts_clear(&r->parts);
+  g_free(r);
+}
+
+const TraceHeader *trace_reader_header(const TraceReader *r) {
+  return &r->header;
+}
+const char *trace_reader_name(const TraceReader *r) {
+  return lines_name(r->lines);
+}
+
+const TraceEnd *trace_reader_end(const TraceReader *r) {
+  g_assert(r->state == TRACE_ENDED);
+  return &r->end;
+}
+
+char *trace_reader_cut(const TraceReader *r) {
+  g_assert(r->state == TRACE_CUT);
+  return g_strdup_printf("%s:%" G_GUINT64_FORMAT ": the trace was cut %s after %" G_GINT64_FORMAT " steps",
+                         lines_name(r->lines), lines_number(r->lines), r->cut_in_line ? "within this line," : "here,",
+                         r->steps);
+}
+
+static TraceNext altered(const TraceReader *r, const char *why, GError **error) {
+  fail(error, r, TRACE_ERROR_ALTERED, why);
+  return TRACE_FAILED;
+}
+
+static TraceNext accept_step(TraceReader *r, JsonObject *object, TraceStep *step, GError **error) {
+  g_autofree char *why = parse_step(object, &r->parts, step);
+  if (!why && step->i != r->steps)
+    why = g_strdup_printf("step %" G_GINT64_FORMAT " where step %" G_GINT64_FORMAT " should be", step->i, r->steps);
+  if (why) return altered(r, why, error);
+  r->steps++;
+  return TRACE_STEP;
+}
+
+static TraceNext accept_end(TraceReader *r, JsonObject *object, GError **error) {
+  const char *line;
+  gsize length;
+  g_autofree char *why = parse_end(object, &r->parts, &r->end);
+  if (!why && r->end.steps != r->steps)
+    why = g_strdup_printf("the footer counts %" G_GINT64_FORMAT " steps, there are %" G_GINT64_FORMAT, r->end.steps,
+                          r->steps);
+  if (!why && r->end.loop >= r->steps && r->end.loop >= 0) why = g_strdup("the loop leads to no step");
+  if (why) return altered(r, why, error);
+  LinesNext next = lines_next(r->lines, &line, &length, error);
+  if (next == LINES_FAILED) return TRACE_FAILED;
+  return next == LINES_END ? TRACE_ENDED : altered(r, "something after the footer", error);
+}
+
+static TraceNext read_next(TraceReader *r, TraceStep *step, GError **error) {
+  const char *line;
+  gsize length;
+  g_autofree char *why = NULL;
+  LinesNext next = lines_next(r->lines, &line, &length, error);
+  if (next == LINES_FAILED) return TRACE_FAILED;
+  if (next == LINES_END) return TRACE_CUT;
+  JsonObject *object = parse_line(r->tree, line, length, JSON_GUARD_SIGNED, &why);
+  if (object && json_object_has_member(object, "end")) return accept_end(r, object, error);
+  if (object) return accept_step(r, object, step, error);
+  r->cut_in_line = next == LINES_PARTIAL; /* half a line is no garbage when it is the last */
+  if (r->cut_in_line) return TRACE_CUT;
+  fail(error, r, TRACE_ERROR_FORMAT, why);
+  return TRACE_FAILED;
+}
+
+TraceNext trace_reader_next(TraceReader *r, TraceStep *step, GError **error) {
+  g_assert(r->state == TRACE_STEP);
+  return r->state = read_next(r, step, error);
+}
