@@ -24,3 +24,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TraceDiff, trace_diff_free)
 bool trace_diff_identical(const TraceDiff *d);
 /* A few lines for people: "header: seed is 1 in a.jsonl, 2 in b.jsonl", ... */
 void trace_diff_words(const TraceDiff *d, const char *name_a, const char *name_b, GString *out);
+
+/* One step or footer against another, for replay: fills *d with the first field that differs and returns true; the
+ * texts are freed with trace_difference_clear. */
+bool trace_step_differs(TraceDifference *d, const TraceStep *a, const TraceStep *b);
+bool trace_end_differs(TraceDifference *d, const TraceEnd *a, const TraceEnd *b);
+void trace_difference_clear(TraceDifference *d);
