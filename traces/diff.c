@@ -273,4 +273,6 @@ bool trace_end_differs(TraceDifference *d, const TraceEnd *a, const TraceEnd *b)
   return differ_ends(d, a, b);
 }
 
-void trace_difference_clear(TraceDifference *d) { difference_clear(d); }
+void trace_difference_clear(TraceDifference *d) {
+  difference_clear(d);
+}

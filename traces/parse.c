@@ -1,8 +1,8 @@
 /* parse.c - a header, a step, a footer from the JSON of its line. */
-#include "traces/reader.h"
+#include "traces/parse.h"
 #include <math.h>
 
-void parts_init(Parts *p) {
+void trace_parts_init(TraceParts *p) {
   p->args = g_array_new(FALSE, FALSE, sizeof(NoteField));
   p->changed = g_array_new(FALSE, FALSE, sizeof(NoteField));
   p->choices = g_array_new(FALSE, FALSE, sizeof(TraceChoice));
@@ -12,7 +12,7 @@ void parts_init(Parts *p) {
   p->overrides = g_ptr_array_new();
 }
 
-void parts_clear(Parts *p) {
+void trace_parts_clear(TraceParts *p) {
   GArray *arrays[] = {p->args, p->changed, p->choices, p->checks, p->metrics, p->sources};
   for (guint i = 0; i < G_N_ELEMENTS(arrays); i++) g_array_unref(arrays[i]);
   g_ptr_array_unref(p->overrides);
@@ -98,7 +98,7 @@ static char *parse_overrides(JsonArray *array, GPtrArray *into) {
   return NULL;
 }
 
-char *parse_header(JsonObject *object, Parts *p, TraceHeader *header) {
+char *trace_parse_header(JsonObject *object, TraceParts *p, TraceHeader *header) {
   HeaderMembers m = {0};
   char *why = members_read(object, header_table, &m);
   if (!why) why = parse_overrides(m.overrides, p->overrides);
@@ -167,7 +167,7 @@ static char *parse_choices(JsonNode *node, GArray *into) {
   return why ? g_strdup_printf("choice: %s", why) : NULL;
 }
 
-char *parse_step(JsonObject *object, Parts *p, TraceStep *step) {
+char *trace_parse_step(JsonObject *object, TraceParts *p, TraceStep *step) {
   StepMembers m = {.step = {.t_ns = -1}};
   char *why = members_read(object, step_table, &m);
   if (!why) why = parse_fields("args", m.args, p->args);
@@ -217,7 +217,7 @@ static char *parse_metrics(JsonObject *object, GArray *into) {
   return walk.bad ? g_strdup_printf("metrics[\"%s\"] should be a finite number", walk.bad) : NULL;
 }
 
-char *parse_end(JsonObject *object, Parts *p, TraceEnd *end) {
+char *trace_parse_end(JsonObject *object, TraceParts *p, TraceEnd *end) {
   static const Member outer[] = {{"end", MEMBER_OBJECT, true, 0, 0}, {0}};
   EndMembers m = {.end = {.loop = -1, .t_ns = -1}};
   JsonObject *inner = NULL;

@@ -1,12 +1,14 @@
 /* reader.c - which line may come when: the header, steps without a gap, the footer, nothing after it. */
 #include "traces/json_guard.h"
-#include "traces/lines.h"
-#include "traces/reader.h"
+#include "traces/read_lines.h"
+#include "traces/parse.h"
+
+#define MESSAGE_MAX 200 /* characters */
 
 struct TraceReader {
   Lines *lines;
   JsonParser *header_tree, *tree; /* own the strings handed out */
-  Parts parts;
+  TraceParts parts;
   TraceHeader header;
   TraceEnd end;
   int64_t steps;    /* read so far */
@@ -14,18 +16,22 @@ struct TraceReader {
   bool cut_in_line; /* TRACE_CUT: the last line is not whole */
 };
 
+/* One line of bounded length, whatever names the file holds. */
 static void fail(GError **error, const TraceReader *r, TraceError code, const char *why) {
-  g_set_error(error, TRACE_ERROR, (gint)code, "%s:%" G_GUINT64_FORMAT ": %s", lines_name(r->lines),
-              lines_number(r->lines), why);
+  bool longer = g_utf8_strlen(why, -1) > MESSAGE_MAX;
+  g_autofree char *shown = longer ? g_utf8_substring(why, 0, MESSAGE_MAX) : g_strdup(why);
+  for (char *c = shown; *c; c++)
+    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+  g_set_error(error, TRACE_ERROR, (gint)code, "%s:%" G_GUINT64_FORMAT ": %s%s", lines_name(r->lines),
+              lines_number(r->lines), shown, longer ? "..." : "");
 }
 
 /* The object of the line, kept by `tree`; NULL and *why otherwise. */
 static JsonObject *parse_line(JsonParser *tree, const char *line, gsize length, JsonGuardInts ints, char **why) {
   guint members;
-  g_autoptr(GError) bad = NULL;
   if ((*why = json_guard(line, length, ints, &members))) return NULL;
-  if (!json_parser_load_from_data(tree, line, (gssize)length, &bad)) {
-    *why = g_strdup(bad->message);
+  if (!json_parser_load_from_data(tree, line, (gssize)length, NULL)) {
+    *why = g_strdup("not JSON: brackets, commas and colons do not fit together");
     return NULL;
   }
   JsonNode *root = json_parser_get_root(tree);
@@ -46,7 +52,7 @@ static bool accept_header(TraceReader *r, JsonObject *object, GError **error) {
     fail(error, r, TRACE_ERROR_VERSION, why);
     return false;
   }
-  why = parse_header(object, &r->parts, &r->header);
+  why = trace_parse_header(object, &r->parts, &r->header);
   if (!why) return true;
   g_autofree char *words = g_strdup_printf("not a stampede trace: %s", why);
   fail(error, r, TRACE_ERROR_FORMAT, words);
@@ -75,7 +81,7 @@ static TraceReader *reader_of(Lines *take, GError **error) {
   r->lines = take;
   r->header_tree = json_parser_new_immutable();
   r->tree = json_parser_new_immutable();
-  parts_init(&r->parts);
+  trace_parts_init(&r->parts);
   r->state = TRACE_STEP;
   return read_header(r, error) ? g_steal_pointer(&r) : NULL;
 }
@@ -94,7 +100,7 @@ void trace_reader_free(TraceReader *r) {
   lines_free(r->lines);
   g_object_unref(r->header_tree);
   g_object_unref(r->tree);
-  parts_clear(&r->parts);
+  trace_parts_clear(&r->parts);
   g_free(r);
 }
 
@@ -123,7 +129,7 @@ static TraceNext altered(const TraceReader *r, const char *why, GError **error) 
 }
 
 static TraceNext accept_step(TraceReader *r, JsonObject *object, TraceStep *step, GError **error) {
-  g_autofree char *why = parse_step(object, &r->parts, step);
+  g_autofree char *why = trace_parse_step(object, &r->parts, step);
   if (!why && step->i != r->steps)
     why = g_strdup_printf("step %" G_GINT64_FORMAT " where step %" G_GINT64_FORMAT " should be", step->i, r->steps);
   if (why) return altered(r, why, error);
@@ -134,7 +140,7 @@ static TraceNext accept_step(TraceReader *r, JsonObject *object, TraceStep *step
 static TraceNext accept_end(TraceReader *r, JsonObject *object, GError **error) {
   const char *line;
   gsize length;
-  g_autofree char *why = parse_end(object, &r->parts, &r->end);
+  g_autofree char *why = trace_parse_end(object, &r->parts, &r->end);
   if (!why && r->end.steps != r->steps)
     why = g_strdup_printf("the footer counts %" G_GINT64_FORMAT " steps, there are %" G_GINT64_FORMAT, r->end.steps,
                           r->steps);

@@ -3,7 +3,8 @@
 #include "traces/output.h"
 #include "traces/trace.h"
 
-#define FLUSH_AT (128u << 10) /* bytes gathered before a write(2) */
+#define FLUSH_AT       (128u << 10) /* bytes gathered before a write(2) */
+#define UNIQUE_CHECKED 16
 
 struct TraceWriter {
   Output *out;
@@ -105,8 +106,10 @@ TraceWriter *trace_writer_open(const char *path, const TraceHeader *header, GErr
   return w;
 }
 
-/* A name that comes twice would make an object whose reading is anybody's guess. */
+/* A name that comes twice would make an object whose reading is anybody's guess. Quadratic, so only for the usual few
+ * fields; the reader refuses whatever slips through. */
 static bool unique(const NoteField *fields, guint n) {
+  if (n > UNIQUE_CHECKED) return true;
   for (guint a = 1; a < n; a++)
     for (guint b = 0; b < a; b++)
       if (fields[a].name[0] == fields[b].name[0] && strcmp(fields[a].name, fields[b].name) == 0) return false;

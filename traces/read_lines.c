@@ -1,5 +1,5 @@
-/* lines.c - see lines.h. */
-#include "traces/lines.h"
+/* read_lines.c - see read_lines.h. */
+#include "traces/read_lines.h"
 #include "traces/trace.h"
 #include <errno.h>
 #include <fcntl.h>

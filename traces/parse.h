@@ -1,4 +1,4 @@
-/* reader.h - inside of the reader: what a line says, apart from which line may come when (reader.c). */
+/* parse.h - inside of the reader: what a line says, apart from which line may come when (reader.c). */
 #pragma once
 #include "traces/members.h"
 
@@ -10,12 +10,12 @@ typedef struct {
   GArray *metrics;        /* of TraceMetric */
   GArray *sources;        /* of TraceSource */
   GPtrArray *overrides;   /* of const char *, ends with NULL */
-} Parts;
+} TraceParts;
 
-void parts_init(Parts *p);
-void parts_clear(Parts *p);
+void trace_parts_init(TraceParts *p);
+void trace_parts_clear(TraceParts *p);
 
 /* Each: NULL, or what is wrong with the object; g_free. */
-char *parse_header(JsonObject *object, Parts *p, TraceHeader *header);
-char *parse_step(JsonObject *object, Parts *p, TraceStep *step);
-char *parse_end(JsonObject *object, Parts *p, TraceEnd *end);
+char *trace_parse_header(JsonObject *object, TraceParts *p, TraceHeader *header);
+char *trace_parse_step(JsonObject *object, TraceParts *p, TraceStep *step);
+char *trace_parse_end(JsonObject *object, TraceParts *p, TraceEnd *end);

@@ -1,4 +1,4 @@
-/* lines.h - a file, or memory, line by line; a line has a limit. For the reader of traces. */
+/* read_lines.h - a file, or memory, line by line; a line has a limit. For the reader of traces. */
 #pragma once
 #include <glib.h>
 #include <stdbool.h>
