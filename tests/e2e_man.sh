@@ -10,7 +10,7 @@ for page in stampede.1 stampede-scenario.5; do
 done
 
 check_status 0 "$STAMPEDE" --help
-commands=$(sed -nE 's/^  ([a-z]+)(  +| [A-Z[].*).*/\1/p' "$OUT")
+commands=$(sed -nE 's/^  ([a-z]+) .*/\1/p' "$OUT")
 for command in run sweep replay diff list viz; do
   check "--help names $command" grep -qx "$command" <<<"$commands"
 done

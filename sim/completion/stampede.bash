@@ -27,7 +27,7 @@ _stampede() {
   local program=$1 word=$2 before=$3 command=${COMP_WORDS[1]} words
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    words=$("$program" --help 2>/dev/null | sed -nE 's/^  ([a-z]+)(  +| [A-Z[].*).*/\1/p'; echo --help --version)
+    words=$("$program" --help 2>/dev/null | sed -nE 's/^  ([a-z]+) .*/\1/p'; echo --help --version)
   elif words=$(_stampede_value "$program" "$before"); then
     :
   elif [[ $word == -* ]]; then

@@ -6,7 +6,7 @@ program=$1 template=$2
 export LC_ALL=C.UTF-8
 
 # Subcommands stand in `stampede --help` as indented words followed by two spaces and a description.
-subcommands() { "$program" --help | sed -nE 's/^  ([a-z]+)(  +| [A-Z[].*).*/\1/p'; }
+subcommands() { "$program" --help | sed -nE 's/^  ([a-z]+) .*/\1/p'; }
 
 # From a subcommand's --help: its usage line as a heading, then its options as tagged paragraphs. An option's text may
 # go on in lines indented further than its name.
@@ -16,7 +16,7 @@ section() {
     function paragraph(text) { if (text ~ /^[.\047]/) text = "\\&" text; print text }
     /^Usage:/ { usage = 1; sub(/^Usage:/, "") }
     usage && /stampede/ {
-      sub(/^ */, ""); sub(/.*stampede /, "stampede ")
+      sub(/.*stampede /, "stampede "); sub(/\[OPTION[^]]*\]/, "[OPTION...]")
       printf ".SS %s\n", roff($0); usage = 0; heading = 1; next }
     /^  +(-[A-Za-z], )?--[a-z]/ {
       match($0, /^ +(-[A-Za-z0-9], )?--[a-z][a-z0-9-]*([ =][^ ]+)?/)
