@@ -17,8 +17,9 @@ typedef struct {
 
 #define expect(cond)                                                                                                   \
   do {                                                                                                                 \
-    if (!(cond)) fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #cond);                                    \
-    CU_ASSERT(cond);                                                                                                   \
+    int expect_so = !!(cond); /* evaluated once: it may do something */                                                \
+    if (!expect_so) fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #cond);                                 \
+    CU_ASSERT(expect_so);                                                                                              \
   } while (0)
 
 #define expect_int(a, op, b)                                                                                           \
