@@ -15,6 +15,7 @@ AddressSpace *address_space_new(Segment *s, guint owner) {
   AddressSpace *as = g_malloc0(sizeof *as + s->entries * sizeof as->entry[0]);
   as->segment = s;
   as->hot.page_shift = s->page_shift;
+  as->hot.size = s->size;
   if (s->config.tlb_l1) as->tlb = g_new0(uint32_t, s->config.tlb_l1 + s->config.tlb_l2);
   s->spaces++;
   address_space_reset(as, owner);
@@ -34,7 +35,7 @@ void address_space_reset(AddressSpace *as, guint owner) {
   as->hot.bits = NULL;
   as->owner = owner;
   as->tables = 0;
-  as->pages = 0;
+  as->hot.pages = 0;
   as->last_line = NO_LINE;
 }
 
@@ -55,7 +56,7 @@ bool address_space_mapped(const AddressSpace *as, uint64_t page) {
 }
 
 uint64_t address_space_pages(const AddressSpace *as) {
-  return as->pages;
+  return as->hot.pages;
 }
 /* A page-table page is 4 KiB at every level, whatever the page size. */
 uint64_t address_space_table_bytes(const AddressSpace *as) {
@@ -85,7 +86,7 @@ static int64_t map(AddressSpace *as, uint64_t *bits, uint64_t word, uint64_t pag
   uint64_t new = pages & ~*bits;
   int n = bits_count(new);
   *bits |= new;
-  as->pages += (uint64_t)n;
+  as->hot.pages += (uint64_t)n;
   if (as->record)
     for (uint64_t page; new; new &= new - 1) {
       page = word * 64 + bits_lowest(new);
@@ -115,7 +116,7 @@ static void touch_word(AddressSpace *as, uint64_t word, uint64_t want, MemAccess
   uint64_t number = word / TABLE_WORDS;
   if (!as->entry[number]) make_tables(as, number, t);
   uint64_t *table = segment_table(s, as->entry[number]), *bits = &table[word % TABLE_WORDS];
-  if (!as->tlb && !s->lines) as->hot.table = number, as->hot.bits = table;
+  if (!as->tlb && !s->lines && !as->record) as->hot.table = number, as->hot.bits = table;
   uint64_t missing = want & ~*bits;
   if (access == MEM_WRITE)
     t->write_faults += map(as, bits, word, missing);
@@ -154,6 +155,7 @@ void memory_touch_slow(AddressSpace *as, uint64_t address, uint64_t len, MemAcce
 }
 
 void address_space_record(AddressSpace *as, bool on) {
+  as->hot.table = NO_TABLE; /* so that no page is mapped unseen */
   if (on && !as->record) as->record = g_array_new(FALSE, FALSE, sizeof(uint64_t));
   if (!on && as->record) g_clear_pointer(&as->record, g_array_unref);
 }

@@ -1,6 +1,7 @@
 /* segment.c - the layout of shared memory, and the pool that all page bitmaps over it come from. */
 #include "model/memory/segment.h"
 #include <string.h>
+#include <sys/mman.h>
 
 typedef struct {
   char *name;
@@ -112,14 +113,22 @@ void segment_lay_out(Segment *s) {
   if (s->config.lines) s->lines = line_map_new((s->size + LINE_BYTES - 1) / LINE_BYTES);
 }
 
+/* The largest server needs 2 GB of bitmaps: half a million minor faults of our own, were it not for huge pages. The
+ * first block does without, so that a small segment stays small. */
+static void pool_grow(TablePool *pool) {
+  size_t bytes = ((size_t)TABLE_WORDS << POOL_BLOCK_BITS) * sizeof(uint64_t);
+  gpointer block = g_aligned_alloc(1, bytes, bytes);
+  if (pool->blocks->len > 0) madvise(block, bytes, MADV_HUGEPAGE); /* a hint: refused is as good */
+  g_ptr_array_add(pool->blocks, block);
+}
+
 uint32_t segment_table_take(Segment *s) {
   TablePool *pool = &s->pool;
   uint32_t table = pool->free_head;
   if (!table) {
     g_assert(pool->made < UINT32_MAX);
     table = pool->made++;
-    if (table >> POOL_BLOCK_BITS >= pool->blocks->len)
-      g_ptr_array_add(pool->blocks, g_aligned_alloc(TABLE_WORDS << POOL_BLOCK_BITS, sizeof(uint64_t), 64));
+    if (table >> POOL_BLOCK_BITS >= pool->blocks->len) pool_grow(pool);
   } else
     pool->free_head = (uint32_t)segment_table(s, table)[0];
   memset(segment_table(s, table), 0, TABLE_WORDS * sizeof(uint64_t));
@@ -134,6 +143,6 @@ void segment_table_give(Segment *s, uint32_t table) {
 uint64_t segment_host_bytes(const Segment *s) {
   uint64_t space = sizeof(AddressSpace) + s->entries * sizeof(uint32_t);
   space += (s->config.tlb_l1 + s->config.tlb_l2) * sizeof(uint32_t);
-  uint64_t pool = (uint64_t)s->pool.blocks->len * (TABLE_WORDS << POOL_BLOCK_BITS) * sizeof(uint64_t);
+  uint64_t pool = (uint64_t)s->pool.made * TABLE_WORDS * sizeof(uint64_t);
   return pool + s->spaces * space + (s->lines ? line_map_bytes(s->lines) : 0);
 }

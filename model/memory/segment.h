@@ -32,7 +32,7 @@ struct AddressSpace {
   MemoryHot hot;
   guint owner, tables; /* pages of page table made, all levels */
   Segment *segment;
-  uint64_t pages, last_line;
+  uint64_t last_line;
   GArray *record; /* of uint64_t; NULL: off */
   uint32_t *tlb;  /* NULL: none */
   uint32_t entry[];
@@ -43,7 +43,7 @@ uint64_t segment_count(const Segment *s, StructureId id);
 uint32_t segment_table_take(Segment *s); /* an empty bitmap */
 void segment_table_give(Segment *s, uint32_t table);
 
-enum { POOL_BLOCK_BITS = 12 }; /* 4096 bitmaps, 256 KiB a block */
+enum { POOL_BLOCK_BITS = 15 }; /* 32768 bitmaps: a block is 2 MiB, a huge page of the host's */
 static inline uint64_t *segment_table(const Segment *s, uint32_t table) {
   uint64_t *block = s->pool.blocks->pdata[table >> POOL_BLOCK_BITS];
   return block + (size_t)(table & ((1u << POOL_BLOCK_BITS) - 1)) * TABLE_WORDS;
