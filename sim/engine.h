@@ -7,6 +7,7 @@
  * Life: engine_new (takes over as the world's driver), spawn the processes, engine_run, engine_free before the world. */
 #pragma once
 #include "model/world/world.h"
+#include "traces/trace.h"
 
 typedef struct Engine Engine;
 typedef enum { TIES_SEEDED, TIES_TIMEOUT_FIRST, TIES_EVENT_FIRST } Ties;
@@ -17,7 +18,7 @@ typedef struct {
   Ties ties;
 } EngineConfig;
 
-/* One step or one choice, told to the listener when it is over. Texts live during the call. */
+/* One step, told to the listener when it is over. Texts live during the call. */
 typedef struct {
   uint64_t i;
   int64_t t_ns;
@@ -25,8 +26,8 @@ typedef struct {
   const char *name, *doing; /* "backend", "ProcArrayAdd" */
   const NoteField *args;    /* what the model noted during it */
   guint n_args;
-  const char *choice;       /* not NULL: this is a choice of 0..n-1 that gave `took` */
-  uint64_t n, took;
+  const TraceChoice *choices; /* made during it */
+  guint n_choices;
 } EngineStep;
 typedef struct {
   void (*step)(void *listener, const EngineStep *s); /* may be NULL; then the model's notes are not asked for */

@@ -23,6 +23,8 @@ static ObjectId object_new(World *w, ObjectKind kind, const char *name) {
 
 const char *object_name(const World *w, ObjectId o) { return w->names->pdata[object_at(w, o)->name]; }
 
+bool object_is_lock(const World *w, ObjectId o) { return object_at(w, o)->kind == OBJECT_LOCK; }
+
 /* ---- FIFO of waiting processes ---- */
 
 static Step wait_in(World *w, Object *ob, ObjectId o, ProcId self) {

@@ -141,3 +141,4 @@ bool timer_fired(const World *w, ProcId self); /* was the last resume due to it?
 bool world_noted(const World *w);
 void world_note(World *w, ProcId who, const char *what, const NoteField *fields, guint n);
 const char *object_name(const World *w, ObjectId o);
+bool object_is_lock(const World *w, ObjectId o);

@@ -1,0 +1,105 @@
+/* cli.c - see cli.h. */
+#include "sim/cli.h"
+#include "sim/metrics.h"
+#include <signal.h>
+#include <unistd.h>
+
+char **cli_parse(const char *command, const char *usage, const char *about, CliOptions *common, GOptionEntry *own,
+                 int argc, char **argv, guint least, guint most) {
+  GOptionEntry entries[] = {
+      {"seed", 0, 0, G_OPTION_ARG_STRING, &common->seed, "seed in place of the scenario's (unsigned, 64 bits)", "N"},
+      {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &common->sets, "any scenario key, dotted; may be repeated", "KEY=VALUE"},
+      {"trace", 0, 0, G_OPTION_ARG_FILENAME, &common->trace, "write a trace (JSON Lines)", "FILE"},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &common->json, "one JSON document on stdout", NULL},
+      {"junit", 0, 0, G_OPTION_ARG_FILENAME, &common->junit, "write a JUnit report", "FILE"},
+      {"quiet", 0, 0, G_OPTION_ARG_NONE, &common->quiet, "print nothing but errors", NULL},
+      {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+  g_autoptr(GOptionContext) context = g_option_context_new(usage);
+  g_option_context_set_summary(context, about);
+  if (own) g_option_context_add_main_entries(context, own, NULL);
+  g_option_context_add_main_entries(context, entries, NULL);
+  g_autofree char *program = g_strconcat("stampede ", command, NULL);
+  g_set_prgname(program);
+  g_auto(GStrv) args = g_new0(char *, (gsize)argc + 1);
+  for (int i = 0; i < argc; i++) args[i] = g_strdup(argv[i]);
+  g_autoptr(GError) error = NULL;
+  if (!g_option_context_parse_strv(context, &args, &error)) {
+    cli_refuse(EXIT_INPUT, "%s; see stampede %s --help", error->message, command);
+    return NULL;
+  }
+  guint left = g_strv_length(args) - 1;
+  if (left < least || left > most) {
+    cli_refuse(EXIT_INPUT, "usage: stampede %s [OPTION...] %s; see stampede %s --help", command, usage, command);
+    return NULL;
+  }
+  return g_strdupv(args + 1);
+}
+
+void cli_clear(CliOptions *o) {
+  g_free(o->seed);
+  g_free(o->trace);
+  g_free(o->junit);
+  g_strfreev(o->sets);
+}
+
+static int status_of(const GError *e) {
+  if (e->domain == SCENARIO_ERROR) return EXIT_INPUT;
+  if (e->domain != TRACE_ERROR) return EXIT_ENVIRONMENT;
+  switch ((TraceError)e->code) {
+  case TRACE_ERROR_WRITE: return EXIT_ENVIRONMENT;
+  case TRACE_ERROR_ALTERED: return EXIT_DIFFERED;
+  default: return EXIT_INPUT;
+  }
+}
+
+int cli_fail(GError *error) {
+  int status = status_of(error);
+  fprintf(stderr, "stampede: %s\n", error->message);
+  g_error_free(error);
+  return status;
+}
+
+int cli_refuse(int status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  g_autofree char *message = g_strdup_vprintf(format, args);
+  va_end(args);
+  fprintf(stderr, "stampede: %s\n", message);
+  return status;
+}
+
+Scenario *cli_scenario(const App *app, const char *name, const CliOptions *o, GError **error) {
+  ScenarioOptions opt = {.sets = (const char *const *)o->sets, .seed = o->seed, .dirs = app->dirs,
+                         .checks = app->check_names, .metrics = metric_patterns()};
+  return scenario_load(name, &opt, error);
+}
+
+int cli_write(const char *path, void (*fill)(Output *o, const void *data), const void *data) {
+  GError *error = NULL;
+  g_autoptr(Output) out = output_open(path, &error);
+  if (out) {
+    fill(out, data);
+    if (output_commit(out, &error)) return EXIT_MET;
+  }
+  return cli_fail(error);
+}
+
+bool cli_color(int fd) {
+  const char *no = g_getenv("NO_COLOR");
+  return isatty(fd) && !(no && *no);
+}
+
+static gint interrupted;
+static void on_signal(int number) {
+  if (g_atomic_int_add(&interrupted, 1) > 0) {
+    signal(number, SIG_DFL);
+    raise(number);
+  }
+}
+
+const gint *cli_interrupted(void) {
+  struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+  sigaction(SIGINT, &act, NULL);
+  sigaction(SIGTERM, &act, NULL);
+  return &interrupted;
+}

@@ -1,0 +1,49 @@
+/* cli.h - what every subcommand shares: what stampede.c hands down, common options, exit statuses, output. */
+#pragma once
+#include "sim/run.h"
+#include <stdio.h>
+
+enum { EXIT_MET = 0, EXIT_UNMET = 1, EXIT_INPUT = 2, EXIT_LIMIT = 3, EXIT_ENVIRONMENT = 4, EXIT_DIFFERED = 5, EXIT_INTERRUPTED = 130 };
+
+/* Handed to each subcommand. Nothing in it changes after start. */
+typedef struct {
+  CheckTable checks;
+  const char *const *check_names; /* of the table, NULL-terminated */
+  const char *const *dirs;        /* where scenarios, presets, profiles and data are */
+  const char *program;            /* argv[0] */
+} App;
+typedef struct {
+  const char *name, *about; /* "run", one line */
+  int (*main)(const App *app, int argc, char **argv); /* argv[0] is the subcommand; returns the exit status */
+} Command;
+
+/* Options common to all subcommands; zero before cli_parse, then cli_clear. */
+typedef struct {
+  char *seed, *trace, *junit;
+  char **sets;
+  gboolean json, quiet;
+} CliOptions;
+
+/* Parses argv; `own` are the subcommand's entries (may be NULL), `usage` the words after the name ("SCENARIO"), `about` a
+ * paragraph for --help. Returns what is left (argv without options, NULL-terminated), to be freed with g_strfreev; NULL:
+ * said what is wrong, end with EXIT_INPUT. Between `least` and `most` words must be left. */
+char **cli_parse(const char *command, const char *usage, const char *about, CliOptions *common, GOptionEntry *own,
+                 int argc, char **argv, guint least, guint most);
+void cli_clear(CliOptions *o);
+
+/* Prints "stampede: MESSAGE" to stderr, frees the error, returns its exit status. */
+int cli_fail(GError *error);
+int cli_refuse(int status, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+Scenario *cli_scenario(const App *app, const char *name, const CliOptions *o, GError **error);
+/* A document to a path or "-" (stdout): `fill` writes it. EXIT_MET or EXIT_ENVIRONMENT, said. */
+int cli_write(const char *path, void (*fill)(Output *o, const void *data), const void *data);
+bool cli_color(int fd);          /* a terminal, and NO_COLOR is not set */
+const gint *cli_interrupted(void); /* goes up at SIGINT, SIGTERM; the second one ends the program at once */
+
+int cmd_run(const App *app, int argc, char **argv);
+int cmd_replay(const App *app, int argc, char **argv);
+int cmd_diff(const App *app, int argc, char **argv);
+int cmd_list(const App *app, int argc, char **argv);
+int cmd_sweep(const App *app, int argc, char **argv);
+int cmd_calibrate(const App *app, int argc, char **argv);

@@ -1,0 +1,134 @@
+/* cmd_replay.c - stampede replay: a trace carries the scenario with everything it stood on, so it is run again from there,
+ * with its choices read from the trace, and each recorded field, hash and metric is compared. */
+#include "sim/cli.h"
+#include "sim/tracing.h"
+#include "traces/diff.h"
+#include <string.h>
+
+typedef struct {
+  TraceReader *reader;
+  TraceNext next;        /* of what `step` is */
+  TraceStep step;        /* the recorded step that is due */
+  guint choices_used;
+  int64_t confirmed;     /* steps that agreed */
+  char *difference;      /* in words; NULL: none yet */
+  GError *error;
+} Replay;
+
+static void advance(Replay *r) {
+  r->next = trace_reader_next(r->reader, &r->step, &r->error);
+  r->choices_used = 0;
+}
+
+static bool differs(Replay *r, char *words) {
+  if (r->difference)
+    g_free(words);
+  else
+    r->difference = words;
+  return false;
+}
+
+/* The choice that the trace has next; where it has none, or one about something else, the run differs from here. */
+static bool on_chosen(void *data, const char *what, uint64_t n, uint64_t *took) {
+  Replay *r = data;
+  if (r->difference || r->next != TRACE_STEP) return false;
+  const TraceChoice *c = r->choices_used < r->step.n_choices ? &r->step.choices[r->choices_used++] : NULL;
+  if (c && strcmp(c->name, what) == 0 && (uint64_t)c->n == n) return *took = (uint64_t)c->took, true;
+  return differs(r, g_strdup_printf("step %" G_GINT64_FORMAT ", choice: recorded %s of %" G_GINT64_FORMAT ", asked for %s of %"
+                                    G_GUINT64_FORMAT, r->step.i, c ? c->name : "none", c ? c->n : 0, what, n));
+}
+
+static bool on_saw(void *data, const TraceStep *now) {
+  Replay *r = data;
+  if (r->difference || r->error) return false;
+  if (r->next == TRACE_ENDED)
+    return differs(r, g_strdup_printf("step %" G_GINT64_FORMAT ": the trace ends before it", now->i));
+  if (r->next != TRACE_STEP) return true; /* a cut trace: confirmed as far as it goes */
+  TraceDifference d;
+  if (trace_step_differs(&d, &r->step, now)) {
+    differs(r, g_strdup_printf("step %" G_GINT64_FORMAT ", %s: recorded %s, now %s", now->i, d.field, d.a, d.b));
+    trace_difference_clear(&d);
+    return false;
+  }
+  r->confirmed++;
+  advance(r);
+  return r->error == NULL;
+}
+
+static Scenario *scenario_of(const App *app, const TraceHeader *h, GError **error) {
+  g_autoptr(GPtrArray) sources = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < h->n_sources; i++) {
+    ScenarioSource *f = g_new0(ScenarioSource, 1);
+    f->kind = (char *)h->sources[i].kind;
+    f->name = (char *)h->sources[i].name;
+    f->text = (char *)h->sources[i].text;
+    g_ptr_array_add(sources, f);
+  }
+  g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, h->seed);
+  g_autofree char *file = g_strconcat(h->scenario, ".yaml", NULL);
+  ScenarioOptions opt = {.sets = h->overrides, .seed = seed, .dirs = app->dirs, .embedded = sources,
+                         .checks = app->check_names};
+  return scenario_from_text(h->text, strlen(h->text), file, &opt, error);
+}
+
+static void compare_ends(Replay *r, const RunResult *result) {
+  if (r->difference || r->next != TRACE_ENDED) {
+    if (!r->difference && r->next == TRACE_STEP)
+      differs(r, g_strdup_printf("step %" G_GINT64_FORMAT ": recorded, but the run ends before it", r->step.i));
+    return;
+  }
+  TraceEnd now;
+  TraceDifference d;
+  tracing_footer(result, &now);
+  if (trace_end_differs(&d, trace_reader_end(r->reader), &now)) {
+    differs(r, g_strdup_printf("the end, %s: recorded %s, now %s", d.field, d.a, d.b));
+    trace_difference_clear(&d);
+  }
+  tracing_footer_clear(&now);
+}
+
+static int verdict(const Replay *r, const CliOptions *o, const RunResult *result) {
+  g_autofree char *cut = r->next == TRACE_CUT ? trace_reader_cut(r->reader) : NULL;
+  if (result->interrupted) return cli_refuse(EXIT_INTERRUPTED, "interrupted after %" G_GINT64_FORMAT " steps", r->confirmed);
+  if (r->difference) return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), r->difference);
+  if (cut) return cli_refuse(EXIT_INPUT, "%s; its %" G_GINT64_FORMAT " steps are reproduced", cut, r->confirmed);
+  if (!o->quiet)
+    printf("reproduced: %" G_GINT64_FORMAT " steps, verdict %s\n", r->confirmed, run_verdict_word(result->verdict));
+  return EXIT_MET;
+}
+
+static int replay(const App *app, Replay *r, const CliOptions *o) {
+  GError *error = NULL;
+  const TraceHeader *h = trace_reader_header(r->reader);
+  g_autoptr(Scenario) s = scenario_of(app, h, &error);
+  if (!s) return cli_fail(error);
+  advance(r);
+  RunOptions ro = {.command = h->command, .checks = app->checks, .trace_path = o->trace, .k = h->k, .chosen = on_chosen,
+                   .saw = on_saw, .replay = r, .interrupted = cli_interrupted()};
+  g_autoptr(RunResult) result = run_scenario(s, &ro, &error);
+  if (!result) return cli_fail(error);
+  compare_ends(r, result);
+  if (r->error) return cli_fail(g_steal_pointer(&r->error));
+  return verdict(r, o, result);
+}
+
+int cmd_replay(const App *app, int argc, char **argv) {
+  CliOptions o = {0};
+  g_auto(GStrv) left = cli_parse("replay", "TRACE",
+                                 "Runs a trace again and confirms every recorded step, hash and metric: 0 when reproduced, whatever "
+                                 "verdict it recorded; 5 when not, with the first difference.",
+                                 &o, NULL, argc, argv, 1, 1);
+  int status = EXIT_INPUT;
+  if (left && (o.sets || o.seed))
+    cli_refuse(EXIT_INPUT, "a replay takes scenario, overrides and seed from the trace; --set and --seed do not apply");
+  else if (left) {
+    GError *error = NULL;
+    Replay r = {.reader = trace_reader_open(left[0], &error)};
+    status = r.reader ? replay(app, &r, &o) : cli_fail(error);
+    g_clear_pointer(&r.reader, trace_reader_free);
+    g_clear_error(&r.error);
+    g_free(r.difference);
+  }
+  cli_clear(&o);
+  return status;
+}

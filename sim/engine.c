@@ -1,0 +1,302 @@
+/* engine.c - virtual time: events, cores, draws.
+ *
+ * What is here is outside the model's state: which event is pending decides when things happen, the world knows what. */
+#include "sim/engine.h"
+#include "model/world/rng.h"
+#include "sim/event_queue.h"
+#include <string.h>
+
+enum { STUCK_STEPS = 1000000, ARGS_MAX = 64 };
+typedef enum { EVENT_RESUME, EVENT_DELIVER, EVENT_TIMER, EVENT_WORKED } EventKind;
+
+/* What the simulator knows of a process beside the world. */
+typedef struct {
+  int64_t left_ns;  /* of the work it is at, when it waits for a core or was cut at a quantum */
+  int64_t slice_ns; /* used of its quantum */
+  guint next;       /* in the run queue */
+  bool on_core;
+  EventHandle timer;
+} Task;
+
+struct Engine {
+  World *w;
+  EngineConfig config;
+  EventQueue *events;
+  GArray *tasks;   /* of Task, by ProcId */
+  GArray *streams; /* of Rng, by ChoiceId */
+  GArray *choices; /* of TraceChoice: made in this step */
+  int64_t now;
+  uint64_t n_events, n_steps, n_ranked;
+  guint cores_free, run_head, run_tail;
+  EngineListener listener;
+  void *listening;
+  const char *current_name, *current_doing;
+  NoteField args[ARGS_MAX];
+  char *arg_texts[ARGS_MAX];
+  guint n_args;
+};
+
+static Task *task(Engine *e, ProcId p) {
+  if (p >= e->tasks->len) g_array_set_size(e->tasks, p + 1);
+  return &g_array_index(e->tasks, Task, p);
+}
+
+/* ---- events ---- */
+
+static uint64_t rank_of(Engine *e, EventKind kind, bool limit) {
+  switch (e->config.ties) {
+  case TIES_TIMEOUT_FIRST: return kind == EVENT_TIMER && limit ? 0 : 1;
+  case TIES_EVENT_FIRST: return kind == EVENT_TIMER && limit ? 1 : 0;
+  case TIES_SEEDED: break;
+  }
+  return rng_mix(e->config.seed, ++e->n_ranked);
+}
+
+static EventHandle plan(Engine *e, EventKind kind, uint32_t subject, int64_t after_ns, bool limit) {
+  g_assert(after_ns >= 0);
+  int64_t t = after_ns > INT64_MAX - e->now ? INT64_MAX : e->now + after_ns;
+  return event_queue_add(e->events, t, rank_of(e, kind, limit), (EventPayload){.kind = kind, .subject = subject});
+}
+
+static void on_ready(void *driver, ProcId p, int64_t after_ns) { plan(driver, EVENT_RESUME, p, after_ns, false); }
+static void on_sent(void *driver, ObjectId channel, int64_t after_ns) {
+  plan(driver, EVENT_DELIVER, channel, after_ns, false);
+}
+
+static void on_timer(void *driver, ProcId p, bool limit, int64_t after_ns) {
+  Engine *e = driver;
+  Task *t = task(e, p);
+  event_queue_cancel(e->events, t->timer);
+  t->timer = after_ns < 0 ? (EventHandle)0 : plan(e, EVENT_TIMER, p, after_ns, limit);
+}
+
+static int64_t on_now(void *driver) { return ((Engine *)driver)->now; }
+
+/* What is pending, as a set: order in the heap must not matter, so the parts are added up. */
+static void add_pending(int64_t t_ns, EventPayload payload, void *data) {
+  struct { Engine *e; Hash128 h; } *sum = data;
+  uint64_t what = (uint64_t)payload.kind << 32 | payload.subject;
+  uint64_t part = rng_mix(rng_mix((uint64_t)(t_ns - sum->e->now), what), 0x73746d7065646521u);
+  sum->h.lo += part;
+  sum->h.hi += rng_mix(part, what);
+}
+
+static Hash128 on_pending(void *driver) {
+  struct { Engine *e; Hash128 h; } sum = {driver, {0, 0}};
+  event_queue_each(sum.e->events, add_pending, &sum);
+  return sum.h;
+}
+
+/* ---- choices and notes ---- */
+
+/* The stream of a name is seeded when it is first drawn from; entry 0 is no choice. */
+static Rng *stream(Engine *e, ChoiceId what) {
+  for (guint i = e->streams->len; i <= what; i++) {
+    Rng r = {{0}};
+    if (i) rng_init(&r, e->config.seed, world_choice_name(e->w, (ChoiceId)i));
+    g_array_append_val(e->streams, r);
+  }
+  return &g_array_index(e->streams, Rng, what);
+}
+
+static uint64_t on_choose(void *driver, ChoiceId what, uint64_t n) {
+  Engine *e = driver;
+  uint64_t took;
+  if (!e->listener.chosen || !e->listener.chosen(e->listening, what, n, &took)) took = rng_below(stream(e, what), n);
+  if (e->listener.step) {
+    TraceChoice c = {world_choice_name(e->w, what), (int64_t)n, (int64_t)took};
+    g_array_append_val(e->choices, c);
+  }
+  return took;
+}
+
+static void on_note(void *driver, ProcId who, const char *what, const NoteField *fields, guint n) {
+  Engine *e = driver;
+  (void)who;
+  (void)what;
+  for (guint i = 0; i < n && e->n_args < ARGS_MAX; i++) {
+    e->args[e->n_args] = fields[i];
+    e->args[e->n_args].text = e->arg_texts[e->n_args] = g_strdup(fields[i].text);
+    e->n_args++;
+  }
+}
+
+static void forget_notes(Engine *e) {
+  for (guint i = 0; i < e->n_args; i++) g_free(e->arg_texts[i]);
+  e->n_args = 0;
+  g_array_set_size(e->choices, 0);
+}
+
+static void drive(Engine *e) {
+  DriverOps ops = {.choose = on_choose, .ready = on_ready, .sent = on_sent, .timer = on_timer,
+                   .note = e->listener.step ? on_note : NULL, .now = on_now, .pending = on_pending};
+  world_drive(e->w, &ops, e);
+}
+
+Engine *engine_new(World *w, const EngineConfig *config) {
+  Engine *e = g_new0(Engine, 1);
+  e->w = w;
+  e->config = *config;
+  e->events = event_queue_new();
+  e->tasks = g_array_new(FALSE, TRUE, sizeof(Task));
+  e->streams = g_array_new(FALSE, FALSE, sizeof(Rng));
+  e->choices = g_array_new(FALSE, FALSE, sizeof(TraceChoice));
+  e->cores_free = config->cores;
+  drive(e);
+  return e;
+}
+
+void engine_free(Engine *e) {
+  forget_notes(e);
+  event_queue_free(e->events);
+  g_array_unref(e->tasks);
+  g_array_unref(e->streams);
+  g_array_unref(e->choices);
+  g_free(e);
+}
+
+void engine_listen(Engine *e, const EngineListener *l, void *listener) {
+  e->listener = *l;
+  e->listening = listener;
+  drive(e);
+}
+
+/* ---- cores ---- */
+
+static void queue_for_core(Engine *e, ProcId p) {
+  task(e, p)->next = 0;
+  if (e->run_tail)
+    task(e, e->run_tail)->next = p;
+  else
+    e->run_head = p;
+  e->run_tail = p;
+}
+
+/* Runs p on its core until its work or its quantum is over. */
+static void compute(Engine *e, ProcId p) {
+  Task *t = task(e, p);
+  int64_t ns = t->left_ns;
+  if (e->config.quantum_ns) ns = MIN(ns, MAX(e->config.quantum_ns - t->slice_ns, 1));
+  t->left_ns -= ns;
+  t->slice_ns += ns;
+  plan(e, EVENT_WORKED, p, ns, false);
+}
+
+static void give_core(Engine *e) {
+  ProcId p = e->run_head;
+  if (!p) {
+    e->cores_free++;
+    return;
+  }
+  Task *t = task(e, p);
+  e->run_head = t->next;
+  if (!e->run_head) e->run_tail = 0;
+  t->on_core = true;
+  t->slice_ns = 0;
+  compute(e, p);
+}
+
+static void leave_core(Engine *e, ProcId p) {
+  Task *t = task(e, p);
+  if (!t->on_core) return;
+  t->on_core = false;
+  give_core(e);
+}
+
+static void work(Engine *e, ProcId p, int64_t ns) {
+  if (e->config.cores == 0) {
+    plan(e, EVENT_WORKED, p, ns, false);
+    return;
+  }
+  Task *t = task(e, p);
+  t->left_ns = ns;
+  if (!t->on_core && e->cores_free == 0) {
+    queue_for_core(e, p);
+    return;
+  }
+  if (!t->on_core) {
+    e->cores_free--;
+    t->on_core = true;
+    t->slice_ns = 0;
+  }
+  compute(e, p);
+}
+
+/* A quantum or the whole work is over. True: p goes on with its next step. */
+static bool worked(Engine *e, ProcId p) {
+  if (e->config.cores == 0) return true;
+  Task *t = task(e, p);
+  bool used_up = e->config.quantum_ns && t->slice_ns >= e->config.quantum_ns;
+  if (used_up && e->run_head) {
+    leave_core(e, p);
+    if (t->left_ns > 0) queue_for_core(e, p);
+  } else {
+    if (used_up) t->slice_ns = 0;
+    if (t->left_ns > 0) compute(e, p);
+  }
+  return t->left_ns == 0;
+}
+
+/* ---- steps ---- */
+
+static bool step_over(Engine *e, ProcId p) {
+  if (e->listener.step) {
+    EngineStep s = {.i = e->n_steps, .t_ns = e->now, .who = p, .name = e->current_name, .doing = e->current_doing,
+                    .args = e->args, .n_args = e->n_args, .choices = (const TraceChoice *)e->choices->data,
+                    .n_choices = e->choices->len};
+    e->listener.step(e->listening, &s);
+    forget_notes(e);
+  }
+  e->n_steps++;
+  return e->listener.after && e->listener.after(e->listening);
+}
+
+/* Resumes p until it needs something. */
+static EngineEnd go_on(Engine *e, ProcId p) {
+  e->current_name = world_name_of(e->w, p);
+  for (guint n = 0; n < STUCK_STEPS; n++) {
+    if (e->listener.step) e->current_doing = world_at(e->w, p);
+    Step s = world_resume(e->w, p);
+    if (s.kind != STEP_RAN && s.kind != STEP_WORK) leave_core(e, p);
+    if (s.kind == STEP_WORK) work(e, p, s.ns);
+    if (s.kind == STEP_SLEEP) plan(e, EVENT_RESUME, p, s.ns, false);
+    if (step_over(e, p)) return ENGINE_STOPPED;
+    if (s.kind != STEP_RAN) return ENGINE_IDLE;
+  }
+  return ENGINE_STUCK;
+}
+
+static EngineEnd handle(Engine *e, EventPayload ev) {
+  switch ((EventKind)ev.kind) {
+  case EVENT_RESUME: return go_on(e, ev.subject);
+  case EVENT_WORKED: return worked(e, ev.subject) ? go_on(e, ev.subject) : ENGINE_IDLE;
+  case EVENT_DELIVER: channel_deliver(e->w, ev.subject); return ENGINE_IDLE;
+  case EVENT_TIMER: break;
+  }
+  task(e, ev.subject)->timer = (EventHandle)0;
+  bool waited = world_waits_on(e->w, ev.subject) != 0;
+  timer_fire(e->w, ev.subject);
+  return waited ? go_on(e, ev.subject) : ENGINE_IDLE;
+}
+
+EngineEnd engine_run(Engine *e, int64_t until_ns) {
+  Event ev;
+  while (event_queue_peek(e->events, &ev)) {
+    if (until_ns >= 0 && ev.t > until_ns) {
+      e->now = until_ns;
+      return ENGINE_TIME;
+    }
+    event_queue_pop(e->events, &ev);
+    g_assert(ev.t >= e->now);
+    e->now = ev.t;
+    e->n_events++;
+    EngineEnd end = handle(e, ev.payload);
+    if (end != ENGINE_IDLE) return end;
+  }
+  return ENGINE_IDLE;
+}
+
+int64_t engine_now(const Engine *e) { return e->now; }
+uint64_t engine_events(const Engine *e) { return e->n_events; }
+uint64_t engine_steps(const Engine *e) { return e->n_steps; }
+uint64_t engine_ties(const Engine *e) { return event_queue_ties(e->events); }

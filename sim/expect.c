@@ -1,0 +1,130 @@
+/* expect.c - see expect.h. */
+#include "sim/expect.h"
+#include <string.h>
+
+static char *key_of(guint i, const char *member) { return g_strdup_printf("expect[%u].%s", i, member); }
+
+static const char *word_of(const Scenario *s, guint i, const char *member) {
+  g_autofree char *key = key_of(i, member);
+  return scenario_given(s, key) ? scenario_word(s, key) : NULL;
+}
+
+static bool judged_by(const Scenario *s, guint i, const char *way) {
+  g_autofree char *by = key_of(i, "by");
+  guint n = scenario_count(s, by);
+  for (guint j = 0; j < n; j++) {
+    g_autofree char *key = g_strdup_printf("%s[%u]", by, j);
+    if (strcmp(scenario_word(s, key), way) == 0) return true;
+  }
+  return n == 0;
+}
+
+static char *number_text(double v) {
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  return g_strdup(g_ascii_formatd(buffer, sizeof buffer, "%.10g", v));
+}
+
+/* ---- one line ---- */
+
+static bool judge_metric(const Scenario *s, guint i, const char *metric, const RunResult *r, Expectation *e,
+                         GError **error) {
+  g_autofree char *lo_key = key_of(i, "within[0]"), *hi_key = key_of(i, "within[1]"), *key = key_of(i, "metric");
+  double lo = scenario_number(s, lo_key), hi = scenario_number(s, hi_key), v;
+  g_autofree char *lo_text = number_text(lo), *hi_text = number_text(hi);
+  e->text = g_strdup_printf("%s within [%s, %s]", metric, lo_text, hi_text);
+  if (!e->judged) return e->saw = g_strdup("judged by another way"), true;
+  if (run_result_metric(r, metric, &v)) {
+    e->met = lo <= v && v <= hi;
+    e->saw = number_text(v);
+    return true;
+  }
+  e->judged = false;
+  e->saw = g_strdup("nothing: the run ended before");
+  if (r->stopped) return true;
+  GError *problem = scenario_complain(s, key, "this run has no metric %s%s", metric,
+                                      g_str_has_prefix(metric, "warm.") ? "; warm needs three warm iterations" : "");
+  g_propagate_error(error, problem);
+  return false;
+}
+
+static bool verdict_meets(const char *wanted, CheckVerdict v) {
+  const char *saw = check_verdict_word(v);
+  if (strcmp(wanted, "holds") == 0) wanted = "not-violated"; /* one run cannot show more */
+  return strcmp(wanted, saw) == 0 || (strcmp(wanted, "not-violated") == 0 && v == CHECK_HOLDS);
+}
+
+static bool broke(const RunResult *r) {
+  for (guint i = 0; i < r->checks->len; i++)
+    if (g_array_index(r->checks, CheckResult, i).verdict == CHECK_VIOLATED) return true;
+  return false;
+}
+
+static void judge_check(const Scenario *s, guint i, const char *check, const RunResult *r, Expectation *e) {
+  const char *wanted = word_of(s, i, "verdict");
+  e->text = g_strdup_printf("%s %s", check, wanted);
+  for (guint j = 0; j < r->checks->len; j++) {
+    const CheckResult *c = &g_array_index(r->checks, CheckResult, j);
+    if (strcmp(c->check->name, check) != 0) continue;
+    e->met = e->judged && verdict_meets(wanted, c->verdict);
+    e->saw = g_strdup(check_verdict_word(c->verdict));
+  }
+  g_assert(e->saw);
+}
+
+/* ---- the verdict ---- */
+
+static bool expected(const Scenario *s, const char *check) {
+  for (guint i = 0, n = scenario_count(s, "expect"); i < n; i++)
+    if (g_strcmp0(word_of(s, i, "check"), check) == 0) return true;
+  return false;
+}
+
+/* A broken expectation or an unexpected violation fails; one that could not be judged leaves the run incomplete. */
+static RunVerdict verdict_of(const Scenario *s, const RunResult *r, const char *way) {
+  bool open = r->interrupted || (r->stopped && !broke(r));
+  for (guint i = 0; i < r->checks->len; i++) {
+    const CheckResult *c = &g_array_index(r->checks, CheckResult, i);
+    if (c->verdict == CHECK_VIOLATED && !expected(s, c->check->name)) return RUN_FAIL;
+  }
+  for (guint i = 0; i < r->expectations->len; i++) {
+    const Expectation *e = &g_array_index(r->expectations, Expectation, i);
+    if (e->judged && !e->met) return RUN_FAIL;
+    if (!e->judged && judged_by(s, i, way)) open = true;
+  }
+  if (r->stopped && !r->interrupted && !broke(r)) return RUN_FAIL; /* a deadlock, or a process that loops */
+  return open ? RUN_INCOMPLETE : RUN_PASS;
+}
+
+bool expect_judge(const Scenario *s, const char *way, RunResult *r, GError **error) {
+  for (guint i = 0, n = scenario_count(s, "expect"); i < n; i++) {
+    Expectation e = {.judged = judged_by(s, i, way)};
+    const char *metric = word_of(s, i, "metric"), *check = word_of(s, i, "check");
+    bool ok = true;
+    if (metric)
+      ok = judge_metric(s, i, metric, r, &e, error);
+    else
+      judge_check(s, i, check, r, &e);
+    g_array_append_val(r->expectations, e);
+    if (!ok) return false;
+  }
+  r->verdict = verdict_of(s, r, way);
+  return true;
+}
+
+static bool listed(const Scenario *s, const char *check) {
+  for (guint i = 0, n = scenario_count(s, "checks"); i < n; i++) {
+    g_autofree char *key = g_strdup_printf("checks[%u]", i);
+    if (strcmp(scenario_word(s, key), check) == 0) return true;
+  }
+  return false;
+}
+
+GPtrArray *expect_checks(const Scenario *s) {
+  GPtrArray *names = g_ptr_array_new();
+  for (guint i = 0, n = scenario_count(s, "expect"); i < n; i++) {
+    const char *check = word_of(s, i, "check");
+    if (check && !listed(s, check) && !g_ptr_array_find_with_equal_func(names, check, g_str_equal, NULL))
+      g_ptr_array_add(names, (gpointer)check);
+  }
+  return names;
+}

@@ -1,0 +1,66 @@
+/* result.h - what came of one run, and how it is told: JSON, text, JUnit. Owned by whoever ran it. */
+#pragma once
+#include "sim/check.h"
+#include "traces/trace.h"
+#include "traces/output.h"
+
+#define STAMPEDE_VERSION "0.1.0"
+
+typedef enum { RUN_PASS, RUN_FAIL, RUN_INCOMPLETE } RunVerdict;
+
+typedef struct {
+  const Check *check;
+  CheckVerdict verdict;
+  int64_t step; /* index of the step after which it was seen; -1: none */
+  char *why;    /* the broken condition; NULL */
+} CheckResult;
+
+typedef struct {
+  char *text; /* "warm.connect_ms within [17900, 19780]" */
+  bool met;
+  bool judged; /* false: the run ended before it could be, or another way judges it */
+  char *saw;
+} Expectation;
+
+typedef struct {
+  char *name;
+  double value;
+} Metric;
+
+typedef struct {
+  char *structure, *site;
+  int64_t faults;
+  double share_of_faults, ms, under_lock_ms; /* share: 0..1 */
+} HotSpotRow;
+
+typedef struct {
+  const char *key; /* "unexplained.start_of_run" */
+  double ms;       /* of one occurrence */
+} Unexplained;
+
+typedef struct {
+  char *command, *scenario, *subject, *profile;
+  uint64_t seed;
+  RunVerdict verdict;
+  bool interrupted;
+  char *stopped;                  /* why it ended early, in words; NULL: it did not */
+  GArray *checks, *expectations;  /* of CheckResult, Expectation */
+  GArray *metrics, *hotspots;     /* of Metric, HotSpotRow */
+  GArray *unexplained;            /* of Unexplained */
+  uint64_t events, ties, steps;
+  int64_t virtual_ns;
+  Hash128 state_hash;
+  double wall_ms, peak_rss_mb;    /* of the tool itself: the only members that differ between runs */
+} RunResult;
+
+RunResult *run_result_new(void);
+void run_result_free(RunResult *r);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RunResult, run_result_free)
+bool run_result_metric(const RunResult *r, const char *name, double *value);
+const char *run_verdict_word(RunVerdict v);
+int run_result_exit(const RunResult *r); /* 0, 1, 3 or 130 (DESIGN, commands) */
+
+void report_json(const RunResult *r, Output *o);
+void report_text(const RunResult *r, GString *out, bool color, guint hot_spots);
+/* One testsuite: a case a check and an expectation of each result. */
+void report_junit(const RunResult *const *results, guint n, Output *o);

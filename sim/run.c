@@ -1,0 +1,231 @@
+/* run.c - see run.h. A check is judged after every step. On a large model that would cost more than the run, so there it
+ * is judged at a stride (JUDGE_COST entries a step, amortised, and always at the end); when it is found broken, the run is
+ * made again and judged at every step, which names the exact one: a run is deterministic, and only broken ones pay. */
+#include "sim/run.h"
+#include "sim/expect.h"
+#include "sim/tracing.h"
+#include <string.h>
+#include <sys/resource.h>
+
+enum { JUDGE_COST = 32, JUDGE_ALWAYS = 256 };
+
+typedef struct {
+  const Scenario *scenario;
+  const RunOptions *o;
+  Model *model;
+  Engine *engine;
+  RunResult *result;
+  Tracing *tracing;
+  bool exact;   /* judge after every step, however large */
+  bool strided; /* a step went unjudged */
+  bool broken;
+  uint64_t due; /* entries that the steps since the last judgement are worth */
+} Run;
+
+/* ---- judging ---- */
+
+static void judge_one(Run *r, CheckResult *c) {
+  g_autoptr(GString) why = g_string_new(NULL);
+  Judgement j = c->check->judge(r->model, why);
+  if (j == JUDGED_BLIND) c->verdict = CHECK_UNKNOWN;
+  if (j != JUDGED_BROKEN) return;
+  c->verdict = CHECK_VIOLATED;
+  c->step = (int64_t)engine_steps(r->engine) - 1;
+  c->why = g_strdup(why->str);
+  r->broken = true;
+}
+
+static void judge(Run *r) {
+  r->due = 0;
+  for (guint i = 0; i < r->result->checks->len; i++) {
+    CheckResult *c = &g_array_index(r->result->checks, CheckResult, i);
+    if (c->verdict == CHECK_NOT_VIOLATED) judge_one(r, c);
+  }
+}
+
+static bool after_step(void *data) {
+  Run *r = data;
+  if (r->o->interrupted && g_atomic_int_get(r->o->interrupted)) {
+    r->result->interrupted = true;
+    return true;
+  }
+  if (r->result->checks->len == 0) return r->tracing && tracing_stopped(r->tracing);
+  uint64_t size = model_size(r->model);
+  r->due += JUDGE_COST;
+  if (r->exact || size <= JUDGE_ALWAYS || r->due >= size)
+    judge(r);
+  else
+    r->strided = true;
+  return r->broken || (r->tracing && tracing_stopped(r->tracing));
+}
+
+/* ---- choices: the streams of the engine, or those of a trace ---- */
+
+static bool on_chosen(void *data, ChoiceId what, uint64_t n, uint64_t *took) {
+  Run *r = data;
+  return r->o->chosen && r->o->chosen(r->o->replay, world_choice_name(r->model->world, what), n, took);
+}
+
+static void on_step(void *data, const EngineStep *s) {
+  Run *r = data;
+  tracing_step(r->tracing, r->model, s);
+}
+
+/* ---- what came of it ---- */
+
+static void keep_metric(const char *name, double value, void *data) {
+  Metric m = {g_strdup(name), value};
+  g_array_append_val((GArray *)data, m);
+}
+
+static void keep_hot_spots(Run *r) {
+  g_autoptr(GArray) spots = ledger_hot_spots(world_ledger(r->model->world));
+  int64_t faults = 0;
+  for (guint i = 0; i < spots->len; i++) faults += g_array_index(spots, HotSpot, i).total.faults;
+  for (guint i = 0; i < spots->len; i++) {
+    const HotSpot *h = &g_array_index(spots, HotSpot, i);
+    HotSpotRow row = {.structure = g_strdup(h->structure),
+                      .site = g_strdup(h->site),
+                      .faults = h->total.faults,
+                      .share_of_faults = faults ? (double)h->total.faults / (double)faults : 0,
+                      .ms = (double)h->total.ns / 1e6,
+                      .under_lock_ms = (double)h->under_lock.ns / 1e6};
+    g_array_append_val(r->result->hotspots, row);
+  }
+}
+
+static void keep_unexplained(Run *r) {
+  Costs costs;
+  scenario_costs(r->scenario, &costs);
+  for (CostId id = 0; id < COST_COUNT; id++) {
+    if (!g_str_has_prefix(cost_info[id].key, "unexplained.") || costs.ps[id] == 0) continue;
+    Unexplained u = {cost_info[id].key, (double)costs.ps[id] / 1e9};
+    g_array_append_val(r->result->unexplained, u);
+  }
+}
+
+static void keep(Run *r) {
+  RunResult *res = r->result;
+  ledger_each(world_ledger(r->model->world), keep_metric, res->metrics);
+  keep_hot_spots(r);
+  keep_unexplained(r);
+  res->events = engine_events(r->engine);
+  res->ties = engine_ties(r->engine);
+  res->steps = engine_steps(r->engine);
+  res->virtual_ns = engine_now(r->engine);
+  res->state_hash = world_hash(r->model->world);
+}
+
+/* Nothing is pending although somebody still waits: said with the first who waits and for what. */
+static char *deadlock_words(const World *w) {
+  for (ProcId p = 1; p < world_processes(w); p++) {
+    if (!world_alive(w, p) || !world_waits_on(w, p)) continue;
+    ObjectId on = world_waits_on(w, p);
+    return g_strdup_printf("deadlock: nothing can go on; %s[%u] waits for %s at %s", world_name_of(w, p), p,
+                           object_name(w, on), world_at(w, p));
+  }
+  return g_strdup("deadlock: nothing can go on");
+}
+
+static void conclude(Run *r, EngineEnd end) {
+  RunResult *res = r->result;
+  if (res->interrupted)
+    res->stopped = g_strdup("interrupted");
+  else if (r->broken)
+    res->stopped = g_strdup("a check was violated");
+  else if (end == ENGINE_STUCK)
+    res->stopped = g_strdup("a process ran a million steps without time going on");
+  else if (end == ENGINE_IDLE && !model_done(r->model))
+    res->stopped = deadlock_words(r->model->world);
+  if (!r->broken) judge(r);
+}
+
+/* The reader of scenarios knows the names of the table: an unknown one never comes this far. */
+static void add_check(Run *r, const char *name) {
+  CheckResult res = {.check = check_find(&r->o->checks, name), .verdict = CHECK_NOT_VIOLATED, .step = -1};
+  g_assert(res.check);
+  g_array_append_val(r->result->checks, res);
+}
+
+static void add_checks(Run *r) {
+  for (guint i = 0, n = scenario_count(r->scenario, "checks"); i < n; i++) {
+    g_autofree char *key = g_strdup_printf("checks[%u]", i);
+    add_check(r, scenario_word(r->scenario, key));
+  }
+  g_autoptr(GPtrArray) more = expect_checks(r->scenario);
+  for (guint i = 0; i < more->len; i++) add_check(r, more->pdata[i]);
+}
+
+/* ---- one pass ---- */
+
+static void run_clear(Run *r) {
+  g_clear_pointer(&r->engine, engine_free);
+  g_clear_pointer(&r->model, model_free);
+  g_clear_pointer(&r->tracing, tracing_free);
+  g_clear_pointer(&r->result, run_result_free);
+}
+
+static void make_engine(World *w, void *data) {
+  Run *r = data;
+  static const struct { const char *word; Ties ties; } rules[] = {
+      {"seeded", TIES_SEEDED}, {"timeout_first", TIES_TIMEOUT_FIRST}, {"event_first", TIES_EVENT_FIRST}};
+  EngineConfig config = {.seed = scenario_seed(r->scenario)};
+  if (!scenario_is(r->scenario, "machine.cores", "none")) config.cores = (guint)scenario_int(r->scenario, "machine.cores");
+  if (!scenario_is(r->scenario, "machine.quantum", "none")) config.quantum_ns = scenario_ns(r->scenario, "machine.quantum");
+  for (guint i = 0; i < G_N_ELEMENTS(rules); i++)
+    if (scenario_is(r->scenario, "ties", rules[i].word)) config.ties = rules[i].ties;
+  r->engine = engine_new(w, &config);
+}
+
+static bool start(Run *r, GError **error) {
+  r->model = model_build(r->scenario, make_engine, r, error);
+  if (!r->model) return false;
+  r->result->subject = g_strdup(r->model->subject);
+  if (!r->o->trace_path && !r->o->saw) return true;
+  int64_t k = r->o->k ? r->o->k : RUN_K;
+  TraceHeader *h = run_trace_header(r->scenario, r->o->command, r->model->subject, k);
+  r->tracing = tracing_new(r->o, h, k, error);
+  run_trace_header_free(h);
+  return r->tracing != NULL;
+}
+
+static bool pass(Run *r, GError **error) {
+  r->result = run_result_new();
+  r->result->command = g_strdup(r->o->command);
+  r->result->scenario = g_strdup(scenario_name(r->scenario));
+  r->result->profile = g_strdup(scenario_word(r->scenario, "machine.profile"));
+  r->result->seed = scenario_seed(r->scenario);
+  add_checks(r);
+  if (!start(r, error)) return false;
+  EngineListener l = {.step = r->tracing ? on_step : NULL, .after = after_step, .chosen = on_chosen};
+  engine_listen(r->engine, &l, r);
+  int64_t until = scenario_is(r->scenario, "end", "none") ? -1 : scenario_ns(r->scenario, "end");
+  EngineEnd end = engine_run(r->engine, until);
+  conclude(r, end);
+  keep(r);
+  return expect_judge(r->scenario, "run", r->result, error);
+}
+
+static double peak_rss_mb(void) {
+  struct rusage u;
+  getrusage(RUSAGE_SELF, &u);
+  return (double)u.ru_maxrss / 1024;
+}
+
+RunResult *run_scenario(const Scenario *s, const RunOptions *o, GError **error) {
+  gint64 started = g_get_monotonic_time();
+  Run r = {.scenario = s, .o = o};
+  bool ok = pass(&r, error);
+  if (ok && r.broken && r.strided && !r.exact) {
+    run_clear(&r);
+    r = (Run){.scenario = s, .o = o, .exact = true};
+    ok = pass(&r, error);
+  }
+  RunResult *result = NULL;
+  if (ok && (!r.tracing || tracing_end(r.tracing, r.result, error))) result = g_steal_pointer(&r.result);
+  run_clear(&r);
+  if (!result) return NULL;
+  result->wall_ms = (double)(g_get_monotonic_time() - started) / 1e3;
+  result->peak_rss_mb = peak_rss_mb();
+  return result;
+}

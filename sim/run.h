@@ -1,0 +1,25 @@
+/* run.h - one deterministic run of a scenario in virtual time: build the model, drive it, judge it, measure it. */
+#pragma once
+#include "sim/engine.h"
+#include "sim/result.h"
+
+typedef struct {
+  const char *command; /* "run" */
+  CheckTable checks;
+  const char *trace_path; /* NULL: none is written */
+  int64_t k;              /* a state hash every k steps of the trace; 0: RUN_K */
+  const gint *interrupted; /* set by a signal handler; NULL */
+  /* Replay: gives the choices and sees each step; may stop the run by returning false. */
+  bool (*chosen)(void *replay, const char *what, uint64_t n, uint64_t *took);
+  bool (*saw)(void *replay, const TraceStep *step);
+  void *replay;
+} RunOptions;
+
+enum { RUN_K = 1024 };
+
+/* NULL and *error: SCENARIO_ERROR for what the scenario asks in vain (exit 2), TRACE_ERROR for the trace file (exit 4). */
+RunResult *run_scenario(const Scenario *s, const RunOptions *o, GError **error);
+
+/* The header a trace of this scenario starts with. Free with run_trace_header_free. */
+TraceHeader *run_trace_header(const Scenario *s, const char *command, const char *subject, int64_t k);
+void run_trace_header_free(TraceHeader *h);

@@ -1,0 +1,47 @@
+/* stampede.c - the front door: a table of subcommands and the table of checks, nothing else. */
+#include "checks/checks.h"
+#include "sim/cli.h"
+#include "sim/scenario/assets.h"
+#include "viz/cmd_viz.h"
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+static int viz(const App *app, int argc, char **argv) {
+  (void)app;
+  return cmd_viz(argc, argv);
+}
+
+static const Command commands[] = {
+    {"run", "one deterministic run: verdict, metrics, hot spots", cmd_run},
+    {"sweep", "many runs over lists of values: table, plot, fitted exponent", cmd_sweep},
+    {"replay", "run a trace again and confirm every step and hash of it", cmd_replay},
+    {"diff", "the first difference of two traces, in words", cmd_diff},
+    {"viz", "pictures: states, memory, plot; exports of a trace", viz},
+    {"list", "scenarios, presets, variants, checks, metrics; explains one", cmd_list},
+    {"calibrate", "profiles: fit costs to published or measured figures", cmd_calibrate},
+};
+
+static void usage(FILE *out) {
+  fprintf(out, "usage: stampede COMMAND [OPTION...]\n\n"
+               "A deterministic simulator and model checker of PostgreSQL's connection handling.\n\n");
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
+  fprintf(out, "\nstampede COMMAND --help explains one; stampede(1) and stampede-scenario(5) tell the rest.\n");
+}
+
+static int dispatch(int argc, char **argv, const char *const *dirs) {
+  App app = {.checks = {checks_all, checks_all_len}, .check_names = checks_names(), .dirs = dirs, .program = argv[0]};
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+    if (strcmp(argv[1], commands[i].name) == 0) return commands[i].main(&app, argc - 1, argv + 1);
+  fprintf(stderr, "stampede: unknown command \"%s\"; stampede --help lists them\n", argv[1]);
+  return EXIT_INPUT;
+}
+
+int main(int argc, char **argv) {
+  setlocale(LC_ALL, "C"); /* numbers and messages are the same everywhere */
+  if (argc > 1 && strcmp(argv[1], "--version") == 0) return printf("stampede %s\n", STAMPEDE_VERSION) < 0;
+  bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0);
+  if (argc < 2 || help) return usage(help ? stdout : stderr), help ? EXIT_MET : EXIT_INPUT;
+  g_auto(GStrv) dirs = asset_dirs(argv[0]);
+  return dispatch(argc, argv, (const char *const *)dirs);
+}
