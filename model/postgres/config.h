@@ -110,6 +110,7 @@ int pg_children_max(const PgConfig *c);
  * their pools hold, no step doubled that cannot be. False and *error in PG_CONFIG_ERROR otherwise. */
 #define PG_CONFIG_ERROR (g_quark_from_static_string("pg-config-error"))
 bool pg_config_valid(const PgConfig *c, GError **error);
-/* What version 14..19 does; what sim/presets/*.yaml say, for tests and callers without files. False: no such version.
+/* What version 14..19 does; what the presets of sim/presets say, for tests and callers without files. False: no such
+ * version.
  */
 bool pg_config_version(int version, PgConfig *out);

@@ -1,0 +1,181 @@
+/* layout.c - where the structures lie: one segment in the order in which CreateSharedMemoryAndSemaphores makes them,
+ * and the arrays of their contents in the arena.
+ *
+ * To 17 the PGPROC array and the dense arrays are chunks of their own, each at a cache line of 128 bytes; since 18
+ * they are one chunk, back to back. The page phase of the PGPROC array is a parameter: what lies before it depends on
+ * settings that are not modelled. */
+#include "model/postgres/layout.h"
+
+enum { CHUNK_ALIGN = 128, SEMAPHORE_BYTES = 128, PHASE_SPAN = 65536, WORDS_MOST = 32768 };
+
+const char *pg_field_name(PgField f) {
+  static const char *const names[PGF_COUNT] = {[PGF_PROC_HDR] = "PROC_HDR",
+                                               [PGF_FREE_SLOTS] = "free slots",
+                                               [PGF_PGPROC] = "PGPROC",
+                                               [PGF_LINKS] = "PGPROC.links",
+                                               [PGF_PGXACTOFF] = "PGPROC.pgxactoff",
+                                               [PGF_PGXACTOFFS] = "pgxactoffs",
+                                               [PGF_PROCARRAY] = "ProcArray",
+                                               [PGF_PGPROCNOS] = "ProcArray.pgprocnos",
+                                               [PGF_XIDS] = "xids",
+                                               [PGF_SUBXIDS] = "subxidStates",
+                                               [PGF_STATUS] = "statusFlags",
+                                               [PGF_PGXACT] = "PGXACT",
+                                               [PGF_SEMAPHORE] = "PGSemaphore",
+                                               [PGF_FAST_PATH] = "fast-path locks",
+                                               [PGF_SINVAL] = "sinval",
+                                               [PGF_PROC_SIGNAL] = "ProcSignal",
+                                               [PGF_BACKEND_STATUS] = "PgBackendStatus",
+                                               [PGF_PMCHILD_FLAGS] = "PMChildFlags"};
+  g_assert(f < PGF_COUNT && names[f]);
+  return names[f];
+}
+
+static uint64_t add(PgShared *s, const char *name, int64_t size, int64_t count, uint64_t align) {
+  StructureId id = segment_add(s->segment, name, (uint64_t)size, (uint64_t)(count ? count : 1), align, 0);
+  return segment_address(s->segment, id, 0);
+}
+
+static void dense_add(PgShared *s, PgField f, PgStep move, int width, int count, uint64_t align) {
+  s->dense[s->n_dense++] = (DenseArray){
+      .field = f, .move = move, .width = (uint32_t)width, .base = add(s, pg_field_name(f), width, count, align)};
+}
+
+/* pgprocnos come first in dense[], though ProcArray lies behind them all. Before 14 the rest was one array, PGXACT, by
+ * proc number. */
+static void lay_out_dense(PgShared *s, int total) {
+  const PgConfig *c = &s->config;
+  uint64_t align = c->one_chunk ? 1 : CHUNK_ALIGN;
+  s->n_dense = 1;
+  if (c->offsets == OFFSETS_NONE) {
+    s->pgxact = add(s, pg_field_name(PGF_PGXACT), 12, total, align);
+    return;
+  }
+  dense_add(s, PGF_XIDS, PGSTEP_MOVE_XIDS, 4, total, align);
+  dense_add(s, PGF_SUBXIDS, PGSTEP_MOVE_SUBXIDS, 2, total, align);
+  if (c->offsets == OFFSETS_SPLIT) { /* where the patch puts it: before statusFlags */
+    StructureId id = segment_add(s->segment, pg_field_name(PGF_PGXACTOFFS), 4, (uint64_t)total, MAX(align, 4), 0);
+    s->offset_base = segment_address(s->segment, id, 0);
+    s->offset_stride = 4;
+    s->offset_field = PGF_PGXACTOFFS;
+    s->members = s->words ? NULL : word_set_new(s->segment, id, 0, 4);
+  }
+  dense_add(s, PGF_STATUS, PGSTEP_MOVE_STATUS, 1, total, align);
+}
+
+static void lay_out_procs(PgShared *s, int total) {
+  const PgConfig *c = &s->config;
+  s->semaphores = add(s, "PGSemaphore", SEMAPHORE_BYTES, total, CHUNK_ALIGN);
+  s->proc_hdr = add(s, "PROC_HDR", c->proc_hdr_bytes ? c->proc_hdr_bytes : 128, 1, CHUNK_ALIGN);
+  if (c->take == TAKE_LOWEST) s->free_slots = add(s, "free slots", 8, total / 64 + 1, 8);
+  StructureId id = segment_add(s->segment, "PGPROC", (uint64_t)c->pgproc_size, (uint64_t)total, PHASE_SPAN,
+                               (uint64_t)c->array_phase);
+  s->pgproc = segment_address(s->segment, id, 0);
+  s->offset_base = s->pgproc + (uint64_t)c->off_pgxactoff;
+  s->offset_stride = (uint64_t)c->pgproc_size;
+  s->offset_field = PGF_PGXACTOFF;
+  lay_out_dense(s, total);
+  if (!s->words && !s->members) s->members = word_set_new(s->segment, id, (uint64_t)c->off_pgxactoff, 4);
+  if (c->fast_path_bytes) s->fast_path = add(s, "fast-path locks", c->fast_path_bytes, total, CHUNK_ALIGN);
+  int header = c->proc_array_header_bytes ? c->proc_array_header_bytes : 36;
+  s->array_header = add(s, "ProcArray", header, 1, CHUNK_ALIGN);
+  s->dense[DENSE_PGPROCNOS] = (DenseArray){.field = PGF_PGPROCNOS,
+                                           .move = PGSTEP_MOVE_PGPROCNOS,
+                                           .width = 4,
+                                           .base = add(s, "ProcArray.pgprocnos", 4, s->max_procs, 4)};
+}
+
+static void lay_out_entries(PgShared *s) {
+  const PgConfig *c = &s->config;
+  int statuses = s->pools.max_backends + s->pools.auxiliary;
+  const char *const areas[STATUS_AREAS] = {"PgBackendStatus", "application names", "client host names", "activity"};
+  const uint32_t widths[STATUS_AREAS] = {(uint32_t)c->backend_status_bytes, 64, 64, 1024};
+  for (int i = 0; i < STATUS_AREAS; i++) {
+    s->status_width[i] = widths[i];
+    s->status[i] = add(s, areas[i], widths[i], statuses, CHUNK_ALIGN);
+  }
+  s->sinval_header = add(s, "sinval header", 64, 1, CHUNK_ALIGN);
+  s->sinval = add(s, "sinval", c->sinval_entry_bytes, statuses, 8);
+  if (c->sinval == SINVAL_SCAN_AT_EXIT) s->sinval_nos = add(s, "sinval.pgprocnos", 4, statuses, 4);
+  s->pmchild_flags = pg_children_max(c);
+  if (c->child_list == CHILD_LIST_POOLED) s->pmchild_flags += s->pools.total - s->pools.backends - s->pools.walsenders;
+  s->pmchild = add(s, "PMChildFlags", 4, s->pmchild_flags, CHUNK_ALIGN);
+  s->proc_signal = add(s, "ProcSignal", c->proc_signal_bytes, statuses, CHUNK_ALIGN);
+}
+
+static void allocate(PgShared *s, Arena *a) {
+  size_t n = (size_t)s->pools.total,
+         places = (size_t)s->max_procs + 2; /* + 2: a step done twice may write one beyond */
+  s->state = arena_alloc(a, sizeof *s->state);
+  int32_t **words[] = {&s->offset, &s->next, &s->prev, &s->pid, &s->owner, &s->sinval_at};
+  for (size_t i = 0; i < G_N_ELEMENTS(words); i++) *words[i] = arena_alloc(a, n * sizeof(int32_t));
+  s->xid = arena_alloc(a, n * sizeof *s->xid);
+  s->subxids = arena_alloc(a, n * sizeof *s->subxids);
+  uint8_t **bytes[] = {&s->flags, &s->listed, &s->was_out};
+  for (size_t i = 0; i < G_N_ELEMENTS(bytes); i++) *bytes[i] = arena_alloc(a, n);
+  for (int i = 0; s->words && i < s->n_dense; i++) s->dense[i].data = arena_alloc(a, places * s->dense[i].width);
+  for (size_t i = 0; s->words && i < places; i++) pgprocnos_of(s)[i] = -1;
+}
+
+static bool any_step_deviates(const PgConfig *c) {
+  for (int i = 0; i < PGSTEP_COUNT; i++)
+    if (c->steps[i] != STEP_AS_IS) return true;
+  return false;
+}
+
+static void choose_way(PgShared *s, const MemoryConfig *m) {
+  const PgConfig *c = &s->config;
+  s->deviates = any_step_deviates(c);
+  s->every_word = m->lines || m->tlb_l1 || m->tlb_l2;
+  s->words = c->touch == TOUCH_WORDS || m->tlb_l1 || m->tlb_l2 || s->deviates || c->order == ORDER_UNSORTED ||
+             (c->touch == TOUCH_AUTO && s->pools.total <= WORDS_MOST);
+}
+
+PgShared *pg_shared_new(Arena *a, const PgConfig *c, const MemoryConfig *m, GError **error) {
+  if (!pg_config_valid(c, error)) return NULL;
+  PgShared *s = g_new0(PgShared, 1);
+  s->config = *c;
+  pg_pools(c, &s->pools);
+  s->segment = segment_new(m);
+  s->page_size = m->page_size;
+  choose_way(s, m);
+  s->max_procs =
+      s->pools.max_backends + s->pools.prepared; /* PROCARRAY_MAXPROCS: auxiliary processes are never in it */
+  lay_out_procs(s, s->pools.total);
+  lay_out_entries(s);
+  allocate(s, a);
+  slots_lay_out(s, a);
+  sinval_lay_out(s, a);
+  return s;
+}
+
+void pg_shared_free(PgShared *s) {
+  if (!s) return;
+  word_set_free(s->members);
+  segment_free(s->segment);
+  g_free(s);
+}
+
+size_t pg_shared_bytes(const PgConfig *c) {
+  PgPools p;
+  pg_pools(c, &p);
+  return (size_t)p.total * 80 + 8192;
+}
+
+Segment *pg_segment(const PgShared *s) {
+  return s->segment;
+}
+const PgPools *pg_shared_pools(const PgShared *s) {
+  return &s->pools;
+}
+bool pg_shared_words(const PgShared *s) {
+  return s->words;
+}
+int pg_pmchild_flags(const PgShared *s) {
+  return s->pmchild_flags;
+}
+
+void pg_pgproc_pages(const PgShared *s, uint64_t *first, uint64_t *count) {
+  *first = s->pgproc / s->page_size;
+  *count = (pgproc_at(s, s->pools.total) - 1) / s->page_size - *first + 1;
+}
