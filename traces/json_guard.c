@@ -17,6 +17,12 @@ static void blanks(Guard *g) {
   while (peek(g) == ' ' || peek(g) == '\t' || peek(g) == '\r') g->at++;
 }
 
+/* The fault is said to be at `from`, where the thing began. */
+static const char *fault(Guard *g, const char *from, const char *why) {
+  if (why) g->at = from;
+  return why;
+}
+
 static guint digits(Guard *g) {
   guint n = 0;
   for (; g_ascii_isdigit(peek(g)); g->at++) n++;
@@ -52,12 +58,12 @@ static const char *guard_escape(Guard *g) {
 static const char *guard_string(Guard *g) {
   for (g->at++; g->at < g->end && *g->at != '"';) {
     if ((unsigned char)*g->at < 0x20) return "a control character in a string";
-    const char *why = NULL;
+    const char *from = g->at, *why = NULL;
     if (*g->at == '\\')
       why = guard_escape(g);
     else
       g->at++;
-    if (why) return why;
+    if (why) return fault(g, from, why);
   }
   if (g->at == g->end) return "a string without end";
   g->at++;
@@ -106,9 +112,9 @@ static const char *guard_word(Guard *g) {
 }
 
 static const char *guard_token(Guard *g) {
-  char c = *g->at;
+  const char *from = g->at, c = *from;
   if (c == '"') return guard_string(g);
-  if (c == '-' || g_ascii_isdigit(c)) return guard_number(g);
+  if (c == '-' || g_ascii_isdigit(c)) return fault(g, from, guard_number(g));
   if (g_ascii_isalpha(c)) return guard_word(g);
   if (!c || !strchr("{}[]:, \t\r", c)) return "not JSON";
   g->at++;
