@@ -2,7 +2,9 @@
 #include "model/memory/memory.h"
 #include "tests/harness.h"
 #include "tests/memory_reference.h"
-#include <stdlib.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const uint64_t KIB = 1024, MIB = 1024 * 1024, GIB = 1024 * 1024 * 1024;
 
@@ -302,6 +304,52 @@ static void window_ends_with_segment(void) {
   expect_str(third, NULL);
 }
 
+/* Huge pages are not mapped by fault-around: one page a fault, however large the window. */
+static void no_fault_around_huge_pages(void) {
+  MemoryConfig config = {2 * MIB, 16 * MIB, 0, 0, false};
+  g_autoptr(Segment) s = segment_new(&config);
+  segment_add(s, "pages", 2 * MIB, 16, 2 * MIB, 0);
+  g_autoptr(AddressSpace) as = address_space_new(s, 1);
+  Touch t = {0};
+  memory_touch(as, 5 * 2 * MIB, 4, MEM_READ, &t);
+  expect_int(t.read_faults, ==, 1);
+  expect_int(address_space_pages(as), ==, 1);
+}
+
+/* What was mapped before recording began is not in the record, what follows is, next to it or not. */
+static void record_begins_late(void) {
+  MemoryConfig config = {4096, 0, 0, 0, false};
+  g_autoptr(Segment) s = segment_new(&config);
+  segment_add(s, "pages", 4096, 8, 4096, 0);
+  g_autoptr(AddressSpace) as = address_space_new(s, 1);
+  Touch t = {0};
+  memory_touch(as, 0, 4, MEM_WRITE, &t);
+  address_space_record(as, true);
+  memory_touch(as, 4096, 4, MEM_WRITE, &t);
+  g_autofree char *record = address_space_take_record(as);
+  expect_str(record, "1");
+}
+
+/* A touch past the end stops the program, on a mapped page too: the page's rest belongs to nobody. */
+static void past_the_end_asserts(void) {
+  MemoryConfig config = {4096, 0, 0, 0, false};
+  g_autoptr(Segment) s = segment_new(&config);
+  segment_add(s, "bytes", 1, 100, 1, 0);
+  g_autoptr(AddressSpace) as = address_space_new(s, 1);
+  Touch t = {0};
+  memory_touch(as, 96, 4, MEM_WRITE, &t);
+  pid_t child = fork();
+  if (child == 0) {
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    memory_touch(as, 97, 4, MEM_WRITE, &t);
+    _exit(0);
+  }
+  int status = 0;
+  expect_int(waitpid(child, &status, 0), ==, child);
+  expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
 static void layout(void) {
   MemoryConfig config = {4096, 0, 0, 0, false};
   g_autoptr(Segment) s = segment_new(&config);
@@ -444,6 +492,9 @@ int main(void) {
                                {"page-table pages by hand", page_table_pages},
                                {"pages of the PGPROC array", pages_of_the_array},
                                {"window ends with the segment; record", window_ends_with_segment},
+                               {"no fault-around with huge pages", no_fault_around_huge_pages},
+                               {"record begins late", record_begins_late},
+                               {"past the end asserts", past_the_end_asserts},
                                {"layout", layout},
                                {"TLB against lists", tlb},
                                {"ranges refused", ranges_refused},

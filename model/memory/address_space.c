@@ -71,7 +71,7 @@ static void make_tables(AddressSpace *as, uint64_t table, Touch *t) {
   uint64_t level = s->tables, base = s->tables, spanned = table;
   for (guint l = 1; l < s->levels; l++) {
     spanned >>= 9;
-    level = (level + 511) / 512;
+    level = (level + TABLE_PAGES - 1) / TABLE_PAGES;
     g_assert(spanned < level);
     if (as->entry[base + spanned]) break; /* what is above was made with it */
     as->entry[base + spanned] = 1;
@@ -157,7 +157,9 @@ void memory_touch_slow(AddressSpace *as, uint64_t address, uint64_t len, MemAcce
 void address_space_record(AddressSpace *as, bool on) {
   as->hot.table = NO_TABLE; /* so that no page is mapped unseen */
   if (on && !as->record) as->record = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-  if (!on && as->record) g_clear_pointer(&as->record, g_array_unref);
+  if (on || !as->record) return;
+  g_array_free(as->record, TRUE);
+  as->record = NULL;
 }
 
 static gint by_page(gconstpointer a, gconstpointer b) {

@@ -25,7 +25,7 @@ const char *memory_config_complaint(const MemoryConfig *c) {
  * within one page-table page (do_fault_around in Linux's mm/memory.c). */
 static uint64_t window_pages(const MemoryConfig *c, guint page_shift) {
   if (page_shift != 12 || c->fault_around <= c->page_size) return 1;
-  return MIN(c->fault_around >> page_shift, 64 * TABLE_WORDS);
+  return MIN(c->fault_around >> page_shift, TABLE_PAGES);
 }
 
 Segment *segment_new(const MemoryConfig *config) {
@@ -106,7 +106,7 @@ void segment_lay_out(Segment *s) {
   s->laid_out = true;
   uint64_t spanned = segment_pages(s);
   for (guint l = 0; l < s->levels; l++) {
-    spanned = (spanned + 511) / 512;
+    spanned = (spanned + TABLE_PAGES - 1) / TABLE_PAGES;
     if (l == 0) s->tables = spanned;
     s->entries += spanned;
   }

@@ -4,7 +4,7 @@
 #include "model/memory/memory.h"
 #include "model/memory/tlb.h"
 
-enum { TABLE_WORDS = 8 }; /* 512 pages under one page-table page: 64 bytes, one cache line of the host */
+enum { TABLE_WORDS = 8, TABLE_PAGES = 512 }; /* under one page-table page: 64 bytes, a cache line of the host */
 
 /* Page bitmaps by number, from 1 on. Blocks never move; a free bitmap's first word is the number of the next. */
 typedef struct {
