@@ -159,11 +159,15 @@ static void starts_aligned(void) {
   }
 }
 
-/* noinline and the volatile after the call: no tail call, a frame each. */
+/* A frame of a KiB for each call: all of it written before the call and read after it, so that no compiler makes it
+ * smaller or a loop. */
 static __attribute__((noinline)) int recurse(int depth) {
   volatile char frame[1024];
-  frame[0] = (char)depth;
-  return depth == 0 ? 0 : recurse(depth - 1) + (frame[0] != (char)depth) + 1;
+  int wrong = 0, below = 0;
+  for (guint i = 0; i < sizeof frame; i++) frame[i] = (char)depth;
+  if (depth > 0) below = recurse(depth - 1) + 1;
+  for (guint i = 0; i < sizeof frame; i++) wrong += frame[i] != (char)depth;
+  return below + wrong;
 }
 
 static void deep(Coro *self, void *arg) {

@@ -150,6 +150,7 @@ static void shadow_ensure(Arena *a) {
 }
 
 Hash128 arena_hash(Arena *a) {
+  if (a->used <= BLOCK) return arena_hash_whole(a); /* comparing first would only add to it; the shadow stays valid */
   shadow_ensure(a);
   size_t n = block_count(a->used), had = block_count(a->shadow_used);
   for (size_t i = n; i < had; i++) a->sum = hash_minus(a->sum, a->blocks[i]);
