@@ -75,6 +75,23 @@ static void pass(Trio *m, guint p, uint64_t first, MemAccess access) {
   expect_touch(&t[1], &t[2]);
 }
 
+/* A load and a store of each word in turn = a pass of loads, then a pass of stores. */
+static void pass_load_store(Trio *m, guint p, uint64_t first) {
+  Touch t[3] = {{0}, {0}, {0}};
+  word_set_touch(m->set[0], m->space[0][p], first, MEM_READ, &t[0]);
+  word_set_touch(m->set[0], m->space[0][p], first, MEM_WRITE, &t[0]);
+  for (uint64_t i = first; i < m->slots; i++) {
+    if (!word_set_has(m->set[1], i)) continue;
+    uint64_t address = segment_address(m->segment[1], m->array, i) + m->offset;
+    for (int access = MEM_READ; access <= MEM_WRITE; access++) {
+      memory_touch(m->space[1][p], address, m->len, (MemAccess)access, &t[1]);
+      ref_touch(&m->ref[p], address, m->len, (MemAccess)access, &t[2]);
+    }
+  }
+  expect_touch(&t[0], &t[2]);
+  expect_touch(&t[1], &t[2]);
+}
+
 static void point(Trio *m, guint p, uint64_t address, uint64_t len, MemAccess access) {
   Touch t[3] = {{0}, {0}, {0}};
   for (int i = 0; i < 2; i++) memory_touch(m->space[i][p], address, len, access, &t[i]);
@@ -98,7 +115,7 @@ static void one_step(Trio *m, uint64_t *seed) {
   case 1: point(m, p, address, 1 + draw(seed, MIN(size - address, 9000)), access); break;
   case 2: point(m, p, segment_address(m->segment[0], m->array, slot) + m->offset, m->len, access); break;
   case 3: point(m, p, segment_address(m->segment[0], m->beside, slot), 4, access); break;
-  case 4:
+  case 4: pass_load_store(m, p, slot); break;
   case 5:
   case 6:
   case 7: pass(m, p, slot, access); break;
