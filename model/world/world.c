@@ -56,14 +56,14 @@ void *table_at(const World *w, const Table *t, uint32_t id, size_t size) {
   g_assert(id > 0 && id <= t->count);
   uint32_t n = id - 1 + TABLE_FIRST;
   guint k = 31u - (guint)__builtin_clz(n) - TABLE_FIRST_LOG;
-  return (char *)arena_at(w->arena, t->block[k]) + (n - (TABLE_FIRST << k)) * size;
+  return (char *)arena_at(w->arena, t->block[k]) + (n - ((guint)TABLE_FIRST << k)) * size;
 }
 
 uint32_t table_add(World *w, Table *t, size_t size) {
   uint32_t n = t->count + TABLE_FIRST;
   guint k = 31u - (guint)__builtin_clz(n) - TABLE_FIRST_LOG;
   g_assert(k < TABLE_BLOCKS);
-  if (t->block[k] == 0) t->block[k] = arena_offset(w->arena, arena_alloc(w->arena, size * (TABLE_FIRST << k)));
+  if (t->block[k] == 0) t->block[k] = arena_offset(w->arena, arena_alloc(w->arena, size * ((size_t)TABLE_FIRST << k)));
   return ++t->count;
 }
 
