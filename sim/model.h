@@ -13,7 +13,7 @@ typedef struct {
 
 /* `driver` is called with the new world before the first process is spawned in it, so that spawns reach a driver.
  * NULL and *error (file:line:column: key: ...) when the scenario asks for something impossible. */
-Model *model_build(const Scenario *s, void (*driver)(World *w, void *data), void *data, GError **error);
+Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data, GError **error);
 void model_free(Model *m);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Model, model_free)
 

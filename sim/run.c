@@ -94,9 +94,15 @@ static void keep_hot_spots(Run *r) {
   }
 }
 
-static void keep_unexplained(Run *r) {
+static Costs costs_of(const Run *r) {
   Costs costs;
+  if (r->o->costs) return *r->o->costs;
   scenario_costs(r->scenario, &costs);
+  return costs;
+}
+
+static void keep_unexplained(Run *r) {
+  Costs costs = costs_of(r);
   for (CostId id = 0; id < COST_COUNT; id++) {
     if (!g_str_has_prefix(cost_info[id].key, "unexplained.") || costs.ps[id] == 0) continue;
     Unexplained u = {cost_info[id].key, (double)costs.ps[id] / 1e9};
@@ -178,7 +184,8 @@ static void make_engine(World *w, void *data) {
 }
 
 static bool start(Run *r, GError **error) {
-  r->model = model_build(r->scenario, make_engine, r, error);
+  Costs costs = costs_of(r);
+  r->model = model_build(r->scenario, &costs, make_engine, r, error);
   if (!r->model) return false;
   r->result->subject = g_strdup(r->model->subject);
   if (!r->o->trace_path && !r->o->saw) return true;

@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   g_autoptr(GError) error = NULL;
   const ScenarioOptions options = {.dirs = dirs};
   /* A copy that ends with the input, so that reading one byte too many is seen. */
-  g_autofree char *text = g_memdup2(data, size);
+  g_autofree char *text = size ? g_memdup2(data, size) : g_strdup("");
   g_autoptr(Scenario) s = scenario_from_text(text, size, "input", &options, &error);
   g_assert((s == NULL) == (error != NULL));
   if (s)

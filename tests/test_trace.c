@@ -104,9 +104,25 @@ static void least_trace_returns(void) {
   round_trip(&h, NULL, 0, &end);
 }
 
-static const char *const nasty[] = {
-    "", "\"", "\\", "\\n", "\\u0000", "/", "\n\r\t\b\f\v\a\x1b\x7f", "\x01\x02\x1f", "Grüße", "日本語", "😀",
-    "\xef\xbf\xbf\xf4\x8f\xbf\xbf", "\xe2\x80\xa8", "{\"end\":{}}", "</script>", "null", "%s%n", "\xef\xbb\xbf", "a\xc2\x80"};
+static const char *const nasty[] = {"",
+                                    "\"",
+                                    "\\",
+                                    "\\n",
+                                    "\\u0000",
+                                    "/",
+                                    "\n\r\t\b\f\v\a\x1b\x7f",
+                                    "\x01\x02\x1f",
+                                    "Grüße",
+                                    "日本語",
+                                    "😀",
+                                    "\xef\xbf\xbf\xf4\x8f\xbf\xbf",
+                                    "\xe2\x80\xa8",
+                                    "{\"end\":{}}",
+                                    "</script>",
+                                    "null",
+                                    "%s%n",
+                                    "\xef\xbb\xbf",
+                                    "a\xc2\x80"};
 
 static void nasty_strings_return(void) {
   Sample s;
@@ -134,8 +150,19 @@ static void json_glib_reads_our_strings(void) {
 }
 
 static void extreme_numbers_return(void) {
-  static const int64_t values[] = {0, -1, 9, 10, -10, G_MAXINT32, G_MININT32, G_MAXINT64, G_MAXINT64 - 1, G_MININT64,
-                                   G_MININT64 + 1, 999999999999999999, 1000000000000000000};
+  static const int64_t values[] = {0,
+                                   -1,
+                                   9,
+                                   10,
+                                   -10,
+                                   G_MAXINT32,
+                                   G_MININT32,
+                                   G_MAXINT64,
+                                   G_MAXINT64 - 1,
+                                   G_MININT64,
+                                   G_MININT64 + 1,
+                                   999999999999999999,
+                                   1000000000000000000};
   Sample s;
   sample_init(&s);
   for (guint i = 0; i < G_N_ELEMENTS(values); i++) {
@@ -148,8 +175,18 @@ static void extreme_numbers_return(void) {
 }
 
 static void extreme_metrics_return(void) {
-  static const double values[] = {0, 0.1, -0.1, 1.0 / 3, 1e17, 1e22, 5e-324, G_MAXDOUBLE, -G_MAXDOUBLE, 9007199254740993.0,
-                                  123456789012345678.0, 2.2250738585072014e-308};
+  static const double values[] = {0,
+                                  0.1,
+                                  -0.1,
+                                  1.0 / 3,
+                                  1e17,
+                                  1e22,
+                                  5e-324,
+                                  G_MAXDOUBLE,
+                                  -G_MAXDOUBLE,
+                                  9007199254740993.0,
+                                  123456789012345678.0,
+                                  2.2250738585072014e-308};
   Sample s;
   sample_init(&s);
   for (guint i = 0; i < G_N_ELEMENTS(values); i++) {
@@ -182,8 +219,12 @@ static void hashes_as_text(void) {
   trace_hash_text(h, text);
   expect_str(text, "0123456789abcdeffedcba9876543210");
   expect(trace_hash_parse(text, &back) && back.hi == h.hi && back.lo == h.lo);
-  static const char *const bad[] = {"", "0", "0123456789abcdeffedcba987654321", "0123456789abcdeffedcba98765432100",
-                                    "0123456789ABCDEFfedcba9876543210", "0x23456789abcdeffedcba9876543210"};
+  static const char *const bad[] = {"",
+                                    "0",
+                                    "0123456789abcdeffedcba987654321",
+                                    "0123456789abcdeffedcba98765432100",
+                                    "0123456789ABCDEFfedcba9876543210",
+                                    "0x23456789abcdeffedcba9876543210"};
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) expect(!trace_hash_parse(bad[i], &back));
 }
 

@@ -22,24 +22,41 @@ typedef struct {
 
 /* The structs point into *s, so it must not move. */
 static inline void sample_init(Sample *s) {
-  *s = (Sample){.overrides = {"workload.clients=8", "seed=7", NULL},
-                .sources = {{"preset", "19", "version: 19\n", NULL}, {"profile", "ramdisk-2026", NULL, "00ff"}},
-                .args = {{"procno", 3, NULL}, {"to", 0, "server \"s\""}},
-                .changed = {{"procarray.numProcs", 1, NULL}, {"free_list.head", -4, NULL}},
-                .choices = {{"exit-order", 8192, 77}, {"tie", 2, 0}},
-                .checks = {{"slot-owned-once", "violated", 2, "slot 3 has two owners"}, {"locks-released", "holds", -1, NULL}},
-                .metrics = {{"first.connect_ms", 12.25}, {"iteration[2].connect_faults", 4096}}};
-  s->header = (TraceHeader){"0.1", "run", "storm", "scenario: storm\nseed: 1\n", s->overrides, s->sources, 2, 7,
-                            "model:dense-arrays", 2};
+  *s = (Sample){
+      .overrides = {"workload.clients=8", "seed=7", NULL},
+      .sources = {{"preset", "19", "version: 19\n", NULL}, {"profile", "ramdisk-2026", NULL, "00ff"}},
+      .args = {{"procno", 3, NULL}, {"to", 0, "server \"s\""}},
+      .changed = {{"procarray.numProcs", 1, NULL}, {"free_list.head", -4, NULL}},
+      .choices = {{"exit-order", 8192, 77}, {"tie", 2, 0}},
+      .checks = {{"slot-owned-once", "violated", 2, "slot 3 has two owners"}, {"locks-released", "holds", -1, NULL}},
+      .metrics = {{"first.connect_ms", 12.25}, {"iteration[2].connect_faults", 4096}}};
+  s->header = (TraceHeader){"0.1",      "run", "storm", "scenario: storm\nseed: 1\n", s->overrides,
+                            s->sources, 2,     7,       "model:dense-arrays",         2};
   s->steps[0] = (TraceStep){.i = 0, .t_ns = 0, .who = "postmaster[1]", .what = "fork"};
-  s->steps[1] = (TraceStep){.i = 1, .t_ns = 1500, .who = "backend[12]", .what = "ProcArrayAdd", .args = s->args,
-                            .n_args = 2, .changed = s->changed, .n_changed = 2, .choices = s->choices,
-                            .n_choices = 1, .hashed = true, .hash = {.lo = 1, .hi = 0xfedcba9876543210}};
+  s->steps[1] = (TraceStep){.i = 1,
+                            .t_ns = 1500,
+                            .who = "backend[12]",
+                            .what = "ProcArrayAdd",
+                            .args = s->args,
+                            .n_args = 2,
+                            .changed = s->changed,
+                            .n_changed = 2,
+                            .choices = s->choices,
+                            .n_choices = 1,
+                            .hashed = true,
+                            .hash = {.lo = 1, .hi = 0xfedcba9876543210}};
   s->steps[2] = (TraceStep){.i = 2, .t_ns = -1, .what = "deliver", .hidden = true};
-  s->steps[3] = (TraceStep){.i = 3, .t_ns = 4000, .who = "postmaster[1]", .what = "reap", .choices = s->choices,
-                            .n_choices = 2};
-  s->end = (TraceEnd){.verdict = "fail", .checks = s->checks, .n_checks = 2, .metrics = s->metrics, .n_metrics = 2,
-                      .loop = 1, .t_ns = 4000, .hashed = true, .state_hash = {.lo = 2, .hi = 3}};
+  s->steps[3] =
+      (TraceStep){.i = 3, .t_ns = 4000, .who = "postmaster[1]", .what = "reap", .choices = s->choices, .n_choices = 2};
+  s->end = (TraceEnd){.verdict = "fail",
+                      .checks = s->checks,
+                      .n_checks = 2,
+                      .metrics = s->metrics,
+                      .n_metrics = 2,
+                      .loop = 1,
+                      .t_ns = 4000,
+                      .hashed = true,
+                      .state_hash = {.lo = 2, .hi = 3}};
 }
 
 /* Its text as the format of traces/README.md says it, written by hand. */
@@ -75,7 +92,9 @@ static inline char *write_text(const TraceHeader *h, const TraceStep *steps, gui
   return text;
 }
 
-static inline char *write_sample(const Sample *s) { return write_text(&s->header, s->steps, SAMPLE_STEPS, &s->end); }
+static inline char *write_sample(const Sample *s) {
+  return write_text(&s->header, s->steps, SAMPLE_STEPS, &s->end);
+}
 
 static inline TraceReader *read_text(const char *text) {
   g_autoptr(GError) error = NULL;

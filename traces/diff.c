@@ -211,6 +211,7 @@ static const char *ending(TraceNext next) {
 }
 
 static void differ_last(TraceDiff *d, TraceReader *a, TraceReader *b, TraceNext next_a, TraceNext next_b) {
+  d->cut = next_a == TRACE_CUT && next_b == TRACE_CUT;
   if (next_a != next_b) {
     d->stepped = true;
     differ_text(&d->first, "length", ending(next_a), ending(next_b));

@@ -11,6 +11,7 @@ typedef struct {
   GArray *header;        /* of TraceDifference: all differences of the two headers */
   bool stepped;          /* a step differs, or one trace ends earlier: */
   int64_t step;          /*   at this index */
+  bool cut;              /* both traces were cut, after the same steps */
   bool ended;            /* the footers differ (the steps do not) */
   TraceDifference first; /* of that step, or of the footers */
   char *before;          /* the step before it in words; NULL: none */

@@ -24,5 +24,6 @@ void trace_diff_words(const TraceDiff *d, const char *name_a, const char *name_b
   else if (d->header->len)
     g_string_append_printf(out, "the %" G_GINT64_FORMAT " steps and what follows are the same\n", d->step);
   else
-    g_string_append_printf(out, "identical: %" G_GINT64_FORMAT " steps\n", d->step);
+    g_string_append_printf(out, "identical: %" G_GINT64_FORMAT " steps%s\n", d->step,
+                           d->cut ? ", then both are cut" : "");
 }
