@@ -1,0 +1,65 @@
+/* contradictions.c - keys that are right each by itself and wrong together. */
+#include "sim/scenario/assets.h"
+#include "sim/scenario/scenario_impl.h"
+#include <string.h>
+
+#define WRONG(key, ...) (g_propagate_error(error, scenario_complain(s, key, __VA_ARGS__)), false)
+
+static bool machine_agrees(const Scenario *s, const ScenarioOptions *opt, GError **error) {
+  const int64_t page = scenario_bytes(s, "machine.page_size");
+  (void)opt;
+  if (page != 4096 && page != 2 << 20 && page != 1 << 30)
+    return WRONG("machine.page_size", "no such page; it must be 4KiB, 2MiB or 1GiB");
+  MemoryConfig memory;
+  scenario_bind_memory(s, NULL, &memory);
+  const char *complaint = memory_config_complaint(&memory);
+  return !complaint || WRONG("machine", "%s", complaint);
+}
+
+/* A key that says nothing for this kind of workload: a typing error in `kind`, more often than not. */
+static bool workload_agrees(const Scenario *s, const ScenarioOptions *opt, GError **error) {
+  static const struct {
+    const char *key, *kind;
+  } of[] = {{"workload.threads", "pgbench"},    {"workload.transactions", "pgbench"},
+            {"workload.reconnect", "pgbench"},  {"workload.iterations", "pgbench"},
+            {"workload.exit_order", "pgbench"}, {"workload.between_iterations", "pgbench"},
+            {"workload.arrive", "storm"},       {"workload.hold", "storm"}};
+  (void)opt;
+  for (guint i = 0; i < G_N_ELEMENTS(of); i++)
+    if (scenario_given(s, of[i].key) && !scenario_is(s, "workload.kind", of[i].kind))
+      return WRONG(of[i].key, "belongs to kind: %s, and kind is %s", of[i].kind, scenario_word(s, "workload.kind"));
+  return true;
+}
+
+static bool expectation_agrees(const Scenario *s, guint i, GError **error) {
+  g_autofree char *metric = g_strdup_printf("expect[%u].metric", i), *within = g_strdup_printf("expect[%u].within", i),
+                  *check = g_strdup_printf("expect[%u].check", i), *verdict = g_strdup_printf("expect[%u].verdict", i);
+  const bool m = scenario_given(s, metric), w = scenario_given(s, within), c = scenario_given(s, check),
+             v = scenario_given(s, verdict);
+  if (m == c) return WRONG(metric, "an expectation has either a metric or a check");
+  if (m && (!w || v)) return WRONG(metric, "a metric goes with within: [low, high]");
+  if (c && (!v || w)) return WRONG(check, "a check goes with verdict: holds, violated, not-violated or unknown");
+  return true;
+}
+
+static bool expectations_agree(const Scenario *s, const ScenarioOptions *opt, GError **error) {
+  (void)opt;
+  for (guint i = 0; i < scenario_count(s, "expect"); i++)
+    if (!expectation_agrees(s, i, error)) return false;
+  return true;
+}
+
+static bool table_is_there(const Scenario *s, const ScenarioOptions *opt, GError **error) {
+  if (!scenario_given(s, "published") || opt->embedded) return true;
+  const char *table = scenario_word(s, "published.table");
+  g_autofree char *path = asset_path(opt->dirs, "data", table);
+  return path || WRONG("published.table", "no table %s among the program's data", table);
+}
+
+bool scenario_agrees(const Scenario *s, const ScenarioOptions *opt, GError **error) {
+  bool (*const parts[])(const Scenario *, const ScenarioOptions *, GError **) = {machine_agrees, workload_agrees,
+                                                                                 expectations_agree, table_is_there};
+  for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
+    if (!parts[i](s, opt, error)) return false;
+  return true;
+}

@@ -1,0 +1,134 @@
+/* load.c - finding a scenario and what it stands on, and laying one over the other; the order is told in scenario.h. */
+#include "sim/scenario/assets.h"
+#include "sim/scenario/keys.h"
+#include "sim/scenario/layers.h"
+#include "sim/scenario/scenario_impl.h"
+#include "sim/scenario/sources.h"
+#include "sim/scenario/units.h"
+#include <string.h>
+
+static const ScenarioOptions no_options = {0};
+
+static GPtrArray *overrides_of(const ScenarioOptions *opt) {
+  GPtrArray *all = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; opt->sets && opt->sets[i]; i++) g_ptr_array_add(all, g_strdup(opt->sets[i]));
+  if (opt->seed) g_ptr_array_add(all, g_strconcat("seed=", opt->seed, NULL));
+  g_ptr_array_add(all, NULL);
+  return all;
+}
+
+static bool apply_overrides(const Scenario *s, Node *root, GError **error) {
+  for (guint i = 0; i + 1 < s->overrides->len; i++)
+    if (!layers_set(root, s->overrides->pdata[i], error)) return false;
+  return true;
+}
+
+static bool lay_preset(Scenario *s, const ScenarioOptions *opt, const char *name, const Node *asked, const char *key,
+                       GError **error) {
+  const Mark at = asked ? asked->mark : (Mark){.file = s->file};
+  g_autoptr(Node) preset = source_open(opt, DOCUMENT_PRESET, name, s->sources, &at, key, error);
+  if (!preset) return false;
+  Node *about = node_child(preset, "about"), *own = node_child(preset, "preset");
+  if (about) g_ptr_array_remove(preset->children, about);
+  g_ptr_array_remove(preset->children, own);
+  layers_merge(s->root, preset);
+  return true;
+}
+
+/* The version's preset, where the scenario has a server at all. */
+static bool lay_version(Scenario *s, const ScenarioOptions *opt, const Node *top, GError **error) {
+  const Node *version = node_at(top, "postgres.version");
+  int64_t n = 0;
+  if (!node_child(top, "postgres") && !node_child(top, "workload")) return true;
+  UnitsFault fault = units_integer(version ? version->text : key_find("postgres.version")->dflt, &n);
+  g_assert(!fault);
+  g_autofree char *name = g_strdup_printf("postgres-%d", (int)n);
+  return lay_preset(s, opt, name, version, "postgres.version", error);
+}
+
+static bool lay_variants(Scenario *s, const ScenarioOptions *opt, const Node *variants, GError **error) {
+  for (guint i = 0;; i++) {
+    g_autofree char *entry = g_strdup_printf("[%u]", i);
+    const Node *variant = node_at(variants, entry);
+    if (!variant) return true;
+    g_autofree char *name = g_strconcat("variant-", variant->text, NULL);
+    if (!lay_preset(s, opt, name, variant, "postgres.variant", error)) return false;
+  }
+}
+
+static bool open_profile(Scenario *s, const ScenarioOptions *opt, GError **error) {
+  const Node *asked = node_at(s->root, "machine.profile");
+  if (!asked || !strcmp(asked->text, "none")) return true;
+  s->profile = source_open(opt, DOCUMENT_PROFILE, asked->text, s->sources, &asked->mark, "machine.profile", error);
+  return s->profile != NULL;
+}
+
+/* own: the scenario's document. What --set names is read twice: to know which presets it wants, then over everything.
+ * A variant that the command line names lies over the scenario: who asks for it last wants to see what it does, even
+ * where the scenario spells out a key that the variant changes. */
+static bool lay_all(Scenario *s, const Node *own, const ScenarioOptions *opt, GError **error) {
+  g_autoptr(Node) top = node_copy(own);
+  if (!apply_overrides(s, top, error) || !validate_document(top, DOCUMENT_SCENARIO, opt, error)) return false;
+  const Node *variants = node_at(top, "postgres.variant");
+  const bool last = variants && variants->command;
+  if (!lay_version(s, opt, top, error)) return false;
+  if (!last && !lay_variants(s, opt, variants, error)) return false;
+  layers_merge(s->root, own);
+  if (last && !lay_variants(s, opt, variants, error)) return false;
+  if (!apply_overrides(s, s->root, error)) return false;
+  return validate_document(s->root, DOCUMENT_SCENARIO, opt, error) && open_profile(s, opt, error);
+}
+
+Scenario *scenario_from_text(const char *text, gsize length, const char *file, const ScenarioOptions *options,
+                             GError **error) {
+  const ScenarioOptions *opt = options ? options : &no_options;
+  g_autoptr(Node) own = node_parse(text, length, file, error);
+  if (!own || !validate_document(own, DOCUMENT_SCENARIO, opt, error)) return NULL;
+  g_autoptr(Scenario) s = g_new0(Scenario, 1);
+  s->root = node_new(NODE_MAP, own->mark);
+  s->text = g_strndup(text, length);
+  s->file = g_strdup(file);
+  s->overrides = overrides_of(opt);
+  s->sources = source_array_new();
+  if (!lay_all(s, own, opt, error) || !scenario_agrees(s, opt, error)) return NULL;
+  return g_steal_pointer(&s);
+}
+
+void scenario_free(Scenario *s) {
+  if (!s) return;
+  node_free(s->root);
+  node_free(s->profile);
+  g_free(s->text);
+  g_free(s->file);
+  g_clear_pointer(&s->overrides, g_ptr_array_unref);
+  g_clear_pointer(&s->sources, g_ptr_array_unref);
+  g_free(s);
+}
+
+static char *no_scenario(const char *name, const ScenarioOptions *opt, GError **error) {
+  g_autoptr(GPtrArray) list = asset_list(opt->dirs, "scenarios"), names = g_ptr_array_new();
+  for (guint i = 0; i < list->len; i++) g_ptr_array_add(names, ((Asset *)list->pdata[i])->name);
+  g_ptr_array_add(names, NULL);
+  const char *near = nearest_name(name, (const char *const *)names->pdata);
+  g_autofree char *file = g_strdup(name);
+  g_propagate_error(error,
+                    mark_error(&(Mark){.file = file}, NULL, "no such scenario or file; %s%s",
+                               near ? "the nearest is " : "`stampede list scenarios` names them", near ? near : ""));
+  return NULL;
+}
+
+/* A word is a scenario that comes with the program, if there is one; anything else is a path. */
+static char *scenario_path(const char *name, const ScenarioOptions *opt, GError **error) {
+  char *path = strchr(name, '/') || !*name ? NULL : asset_path(opt->dirs, "scenarios", name);
+  if (path) return path;
+  if (strchr(name, '/') || g_file_test(name, G_FILE_TEST_EXISTS)) return g_strdup(name);
+  return no_scenario(name, opt, error);
+}
+
+Scenario *scenario_load(const char *name_or_path, const ScenarioOptions *options, GError **error) {
+  const ScenarioOptions *opt = options ? options : &no_options;
+  gsize length = 0;
+  g_autofree char *path = scenario_path(name_or_path, opt, error);
+  g_autofree char *text = path ? asset_read(path, NODE_MAX_BYTES, &length, error) : NULL;
+  return text ? scenario_from_text(text, length, path, opt, error) : NULL;
+}

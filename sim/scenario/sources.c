@@ -1,0 +1,99 @@
+#include "sim/scenario/sources.h"
+#include "sim/scenario/assets.h"
+#include "sim/scenario/keys.h"
+#include <string.h>
+#include <xxhash.h>
+
+static void source_free(gpointer p) {
+  ScenarioSource *s = p;
+  g_free(s->kind);
+  g_free(s->name);
+  g_free(s->text);
+  g_free(s);
+}
+
+GPtrArray *source_array_new(void) {
+  return g_ptr_array_new_with_free_func(source_free);
+}
+
+static const char *kind_word(DocumentKind kind) {
+  return kind == DOCUMENT_PROFILE ? "profile" : "preset";
+}
+static const char *kind_folder(DocumentKind kind) {
+  return kind == DOCUMENT_PROFILE ? "profiles" : "presets";
+}
+
+static ScenarioSource *source_new(DocumentKind kind, const char *name, const char *text) {
+  ScenarioSource *s = g_new0(ScenarioSource, 1);
+  XXH128_hash_t h = XXH3_128bits(text, strlen(text));
+  s->kind = g_strdup(kind_word(kind));
+  s->name = g_strdup(name);
+  s->text = g_strdup(text);
+  g_snprintf(s->hash, sizeof s->hash, "%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", (guint64)h.high64,
+             (guint64)h.low64);
+  return s;
+}
+
+/* Names of this kind that there are, for the message. NULL-terminated. */
+static GPtrArray *names_of(const ScenarioOptions *opt, DocumentKind kind) {
+  GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GPtrArray) files = opt->embedded ? NULL : asset_list(opt->dirs, kind_folder(kind));
+  for (guint i = 0; files && i < files->len; i++) g_ptr_array_add(names, g_strdup(((Asset *)files->pdata[i])->name));
+  for (guint i = 0; opt->embedded && i < opt->embedded->len; i++) {
+    const ScenarioSource *s = opt->embedded->pdata[i];
+    if (!strcmp(s->kind, kind_word(kind))) g_ptr_array_add(names, g_strdup(s->name));
+  }
+  g_ptr_array_add(names, NULL);
+  return names;
+}
+
+static Node *not_found(const ScenarioOptions *opt, DocumentKind kind, const char *name, const Mark *at, const char *key,
+                       GError **error) {
+  g_autoptr(GPtrArray) names = names_of(opt, kind);
+  const char *near = nearest_name(name, (const char *const *)names->pdata);
+  g_autofree char *all = g_strjoinv(", ", (char **)names->pdata);
+  if (near)
+    g_propagate_error(error, mark_error(at, key, "no %s %s; the nearest is %s", kind_word(kind), name, near));
+  else
+    g_propagate_error(error, mark_error(at, key, "no %s %s; there %s", kind_word(kind), name,
+                                        names->len > 1 ? all : "is none at all"));
+  return NULL;
+}
+
+/* *text NULL: there is none. False: it is there and cannot be read. */
+static bool text_of(const ScenarioOptions *opt, DocumentKind kind, const char *name, char **text, char **file,
+                    GError **error) {
+  gsize length = 0;
+  for (guint i = 0; opt->embedded && i < opt->embedded->len; i++) {
+    const ScenarioSource *s = opt->embedded->pdata[i];
+    if (strcmp(s->kind, kind_word(kind)) || strcmp(s->name, name)) continue;
+    *file = g_strdup_printf("%s %s", s->kind, s->name);
+    *text = g_strdup(s->text);
+    return true;
+  }
+  if (opt->embedded || !(*file = asset_path(opt->dirs, kind_folder(kind), name))) return true;
+  if (!(*text = asset_read(*file, NODE_MAX_BYTES, &length, error))) return false;
+  if (strlen(*text) == length) return true;
+  g_propagate_error(error, mark_error(&(Mark){.file = *file}, NULL, "byte 0x00: not a text file in UTF-8"));
+  return false;
+}
+
+/* A document says its own name, so that a renamed copy is noticed. */
+static bool named_right(const Node *root, DocumentKind kind, const char *name, GError **error) {
+  const Node *own = node_child(root, kind_word(kind));
+  g_assert(own); /* required by the table */
+  if (!strcmp(own->text, name)) return true;
+  g_propagate_error(error, mark_error(&own->mark, own->key, "is %s; the file is named %s", own->text, name));
+  return false;
+}
+
+Node *source_open(const ScenarioOptions *opt, DocumentKind kind, const char *name, GPtrArray *used, const Mark *at,
+                  const char *key, GError **error) {
+  g_autofree char *text = NULL, *file = NULL;
+  if (!text_of(opt, kind, name, &text, &file, error)) return NULL;
+  if (!text) return not_found(opt, kind, name, at, key, error);
+  g_autoptr(Node) root = node_parse(text, strlen(text), file, error);
+  if (!root || !validate_document(root, kind, opt, error) || !named_right(root, kind, name, error)) return NULL;
+  g_ptr_array_add(used, source_new(kind, name, text));
+  return g_steal_pointer(&root);
+}
