@@ -1,0 +1,87 @@
+/* graph.c - Graphviz in process. The casts away from const are safe: libcgraph 2.43 copies every string it is given,
+ * its prototypes only do not say so. */
+#include "viz/graph.h"
+#include <stdlib.h>
+#include <string.h>
+
+GVC_t *graph_context(GError **error) {
+  /* Keep messages for the GError instead of printing them. */
+  agseterr(AGMAX);
+  GVC_t *gvc = gvContext();
+  if (!gvc)
+    g_set_error_literal(error, VIZ_ERROR, VIZ_ERROR_TOOL,
+                        "Graphviz cannot start: please install it (Debian package libgvc6)");
+  return gvc;
+}
+
+Agraph_t *graph_new(const char *name) {
+  Agraph_t *g = agopen((char *)name, Agdirected, NULL);
+  g_assert_nonnull(g);
+  return g;
+}
+
+Agraph_t *graph_cluster(Agraph_t *g, const char *name) {
+  g_autofree char *full = g_strconcat("cluster_", name, NULL);
+  Agraph_t *cluster = agsubg(g, full, 1);
+  g_assert_nonnull(cluster);
+  return cluster;
+}
+
+Agnode_t *graph_node(Agraph_t *g, const char *name) {
+  Agnode_t *node = agnode(g, (char *)name, 1);
+  g_assert_nonnull(node);
+  return node;
+}
+
+Agedge_t *graph_edge(Agraph_t *g, Agnode_t *tail, Agnode_t *head) {
+  Agedge_t *edge = agedge(g, tail, head, NULL, 1);
+  g_assert_nonnull(edge);
+  return edge;
+}
+
+void graph_set(void *object, const char *attribute, const char *value) {
+  int failed = agsafeset(object, (char *)attribute, (char *)value, (char *)"");
+  g_assert_cmpint(failed, ==, 0);
+}
+
+/* agset keeps the HTML mark of a string that agstrdup_html has made known to the graph. */
+void graph_set_html(void *object, const char *attribute, const char *html) {
+  Agraph_t *root = agroot(object);
+  int kind = AGTYPE(object) == AGINEDGE ? AGEDGE : (int)AGTYPE(object);
+  if (!agattr(root, kind, (char *)attribute, NULL)) agattr(root, kind, (char *)attribute, (char *)"");
+  char *marked = agstrdup_html(root, (char *)html);
+  int failed = agset(object, (char *)attribute, marked);
+  g_assert_cmpint(failed, ==, 0);
+  agstrfree(root, marked);
+}
+
+void graph_default(Agraph_t *root, int kind, const char *attribute, const char *value) {
+  agattr(root, kind, (char *)attribute, (char *)value);
+}
+
+static void tool_error(GError **error, const char *doing) {
+  char *last = aglasterr();
+  g_set_error(error, VIZ_ERROR, VIZ_ERROR_TOOL, "Graphviz cannot %s: %s (Debian packages libgvc6 and graphviz)", doing,
+              last ? g_strchomp(last) : "no reason given");
+  free(last);
+}
+
+bool graph_layout(GVC_t *gvc, Agraph_t *g, const char *engine, GError **error) {
+  bool ok = gvLayout(gvc, g, engine) == 0;
+  if (!ok) tool_error(error, "lay the picture out");
+  return ok;
+}
+
+bool graph_write(GVC_t *gvc, Agraph_t *g, VizFormat format, const char *path, GError **error) {
+  g_assert(format <= FORMAT_DOT);
+  char *data = NULL;
+  unsigned size = 0;
+  /* "png:cairo" would be exact, but "png" is the same where the plugin is there, and says so where it is not. */
+  if (gvRenderData(gvc, g, viz_format_word(format), &data, &size) != 0 || !size) {
+    tool_error(error, "draw this format");
+    return false;
+  }
+  bool ok = picture_write(data, size, format, path, error);
+  gvFreeRenderData(data);
+  return ok;
+}
