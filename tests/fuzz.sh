@@ -1,5 +1,6 @@
 #!/bin/bash
-# fuzz.sh BUILD SECONDS - fuzz each reader for its share of SECONDS, starting from its corpus in tests/corpus/NAME.
+# fuzz.sh BUILD SECONDS - fuzz each reader for its share of SECONDS, starting from its corpus in tests/corpus/NAME (for
+# scenarios the bundled ones too) with the words of tests/corpus/NAME.dict.
 # Works on a copy of the corpus, so the tree stays as it is. An input that breaks a reader stays in BUILD/fuzz/found.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -18,9 +19,10 @@ for target in "${targets[@]}"; do
   name=${target##*/fuzz_}
   mkdir -p "$scratch/$name"
   cp -r "tests/corpus/$name/." "$scratch/$name" || { failed=$((failed + 1)); continue; }
+  [[ $name == scenario ]] && cp sim/scenarios/*.yaml sim/presets/*.yaml "$scratch/$name"
   # -timeout: an input that takes ten seconds is a hang. -rss_limit_mb: one that takes 2 GB is a leak or a bomb.
   if "$target" -max_total_time="$share" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-       -artifact_prefix="$build/fuzz/found/$name-" "$scratch/$name" >"$scratch/log" 2>&1; then
+       -dict="tests/corpus/$name.dict" -artifact_prefix="$build/fuzz/found/$name-" "$scratch/$name" >"$scratch/log" 2>&1; then
     passed=$((passed + 1))
     echo "fuzz $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/log") inputs in $share s"
   else

@@ -24,13 +24,13 @@ static void ask(const Scenario *s) {
   for (guint i = 0; i < key_table_len; i++) {
     const char *path = key_table[i].path;
     if (*path == '@' || strchr(path, '[')) continue;
-    g_autofree char *mark = scenario_mark(s, path);
+    g_free(scenario_mark(s, path));
     (void)scenario_word(s, path);
     (void)scenario_count(s, path);
   }
 }
 
-static void read(const char *text, size_t size, const ScenarioOptions *opt) {
+static void try_input(const char *text, size_t size, const ScenarioOptions *opt) {
   g_autoptr(GError) error = NULL;
   g_autoptr(Scenario) s = scenario_from_text(text, size, "input", opt, &error);
   one_line(s, error);
@@ -57,8 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const ScenarioOptions plain = {.embedded = &embedded}, set = {.sets = own, .embedded = &embedded},
                         preset = {.sets = third, .embedded = &embedded};
   const char *base = "scenario: s\nexpect: [{metric: m, within: [1, 2]}]\n";
-  read((const char *)data, size, &plain);
-  read(base, strlen(base), &set);
-  read(base, strlen(base), &preset);
+  try_input((const char *)data, size, &plain);
+  try_input(base, strlen(base), &set);
+  try_input(base, strlen(base), &preset);
   return 0;
 }
