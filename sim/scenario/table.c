@@ -20,7 +20,8 @@
 const KeyInfo key_table[] = {
     /* ---- what every section shares ---- */
     {"scenario", K_NAME | K_REQUIRED, .example = "scenario: warm-connect-storm", .about = "Name of the scenario."},
-    {"preset", K_NAME, .example = "preset: variant-unsorted", .about = "Name of the preset (in presets only)."},
+    {"preset", K_NAME | K_REQUIRED, .example = "preset: variant-unsorted",
+     .about = "Name of the preset (in presets only)."},
     {"about", K_TEXT, .dflt = "", .example = "about: Connects turn quadratic.",
      .about = "What it shows, in a sentence."},
     {"seed", K_SEED, .dflt = "1", .example = "seed: 7", .about = "Seed of every random stream; --seed overrides it."},
