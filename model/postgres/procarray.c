@@ -219,6 +219,9 @@ int pg_members(const PgShared *s) {
 bool pg_has_mirrors(const PgShared *s) {
   return s->n_dense > 1;
 }
+bool pg_array_is_sorted(const PgShared *s) {
+  return s->config.order == ORDER_SORTED;
+}
 bool pg_has_offsets(const PgShared *s) {
   return s->config.offsets != OFFSETS_NONE;
 }

@@ -111,6 +111,7 @@ int pg_members(const PgShared *s); /* numProcs */
 PgEntry pg_entry(const PgShared *s, int i);
 bool pg_has_mirrors(const PgShared *s); /* xids, subxidStates, statusFlags by place (false: before 14) */
 bool pg_has_offsets(const PgShared *s);
+bool pg_array_is_sorted(const PgShared *s);        /* by policy, not as it is found */
 int pg_free_first(const PgShared *s, PgPool pool); /* -1: none. Walks of a broken list may not end: count them */
 int pg_free_next(const PgShared *s, int procno);
 int pg_free_count(const PgShared *s, PgPool pool);

@@ -1,0 +1,411 @@
+/* pgbench.c - pgbench as a workload: -c clients, -j threads, -t transactions, -C, again and again without a restart.
+ *
+ * A run: the main process starts the threads; each connects its clients one after the other and waits for each; at the
+ * barrier the initial connection time ends. Then transactions, then everybody leaves: PQfinish does not wait, so all
+ * goodbyes are sent at once, in an order that the choices "exit-order" make, and the run is over when the last backend
+ * has given its slot back. Between two runs some short connections take and give slots too. */
+#include "model/postgres/backend.h"
+
+enum { WARM_RUNS = 3 };
+
+typedef struct {
+  int32_t iteration, threads_ready, threads_done, between_left, warm_runs;
+  uint8_t warm;
+} BenchState;
+
+typedef struct {
+  PgServer *sv;
+  PgbenchConfig config;
+  int iterations_most; /* of a warm run: what a FIFO needs, and a few; only a broken free list comes that far */
+  ObjectId barrier, joined, *inbox; /* inbox: by thread, the main process's last */
+  ChoiceId exit_order;
+  TypeId thread_type;
+  BenchState *state; /* this and the next in the arena */
+  int64_t *left;     /* transactions, by client */
+  int32_t *ring;     /* by thread: clients that may act, within the thread's part */
+} Bench;
+
+/* ---- a thread ---- */
+typedef struct {
+  MachineHead head;
+  int32_t index, first, count; /* its clients: first .. first + count - 1 */
+  int32_t next, ring_first, ring_count, running;
+} Thread;
+enum {
+  T_CONNECT,
+  T_SEND,
+  T_CONNECTED,
+  T_BARRIER,
+  T_BENCH,
+  T_NEXT,
+  T_QUERY,
+  T_RECONNECT,
+  T_RECONNECTED,
+  T_ANSWER,
+  T_DONE
+};
+
+static Bench *bench_of(const World *w, ProcId self) {
+  return world_data(w, self);
+}
+
+static Step connect_work(const Bench *be) {
+  return work(server_cost(be->sv, COST_CLIENT_CONNECT, 1));
+}
+
+static Step t_connect(World *w, ProcId self, void *locals) {
+  Thread *t = locals;
+  const Bench *be = bench_of(w, self);
+  if (t->next < t->count && !be->config.reconnect) return connect_work(be);
+  t->head.pc = T_BARRIER;
+  return step_ran();
+}
+
+/* A full listen queue gives EAGAIN at once; the client stays away. */
+static Step t_send(World *w, ProcId self, void *locals) {
+  Thread *t = locals;
+  const Bench *be = bench_of(w, self);
+  if (server_connect(be->sv, t->first + t->next, be->inbox[t->index], true))
+    return channel_await(w, be->inbox[t->index], self);
+  be->sv->sums.refused++;
+  t->next++;
+  t->head.pc = T_CONNECT;
+  return step_ran();
+}
+
+static Step t_connected(World *w, ProcId self, void *locals) {
+  Thread *t = locals;
+  const Bench *be = bench_of(w, self);
+  Message m;
+  bool arrived = channel_take(w, be->inbox[t->index], &m);
+  g_assert(arrived && m.kind != MSG_RESULT);
+  t->next++;
+  t->head.pc = T_SEND;
+  return t_connect(w, self, t);
+}
+
+static Step t_barrier(World *w, ProcId self, void *locals) {
+  (void)locals;
+  Bench *be = bench_of(w, self);
+  if (++be->state->threads_ready < be->config.threads) return queue_wait(w, be->barrier, self);
+  be->sv->sums.connected_ns = server_now(be->sv);
+  queue_wake_all(w, be->barrier, 0);
+  return step_ran();
+}
+
+static void ring_put(const Bench *be, Thread *t, int client) {
+  g_assert(t->ring_count < t->count);
+  be->ring[t->first + (t->ring_first + t->ring_count++) % t->count] = client;
+}
+
+static int ring_take(const Bench *be, Thread *t) {
+  int client = be->ring[t->first + t->ring_first];
+  t->ring_first = (t->ring_first + 1) % t->count;
+  t->ring_count--;
+  return client;
+}
+
+static Step t_bench(World *w, ProcId self, void *locals) {
+  Thread *t = locals;
+  const Bench *be = bench_of(w, self);
+  if (be->config.transactions > 0)
+    for (int i = t->first; i < t->first + t->count; i++) {
+      be->left[i] = be->config.transactions;
+      if (be->config.reconnect || be->sv->conn[i].up) ring_put(be, t, i);
+    }
+  return step_ran();
+}
+
+static Step t_next(World *w, ProcId self, void *locals) {
+  Thread *t = locals;
+  const Bench *be = bench_of(w, self);
+  if (t->ring_count > 0) {
+    t->next = ring_take(be, t);
+    if (be->sv->conn[t->next].up) return work(server_cost(be->sv, COST_CLIENT_QUERY, 1));
+    t->head.pc = T_RECONNECT;
+    return connect_work(be);
+  }
+  t->head.pc = t->running > 0 ? T_ANSWER : T_DONE;
+  return t->running > 0 ? channel_await(w, be->inbox[t->index], self) : step_ran();
+}
+
+static Step t_query(World *w, ProcId self, void *locals) {
+  Thread *t = locals;
+  server_query(bench_of(w, self)->sv, t->next);
+  t->running++;
+  t->head.pc = T_NEXT;
+  return step_ran();
+}
+
+/* -C: the thread stands still until the one connection is up, as pgbench does. */
+static Step t_reconnect(World *w, ProcId self, void *locals) {
+  Thread *t = locals;
+  const Bench *be = bench_of(w, self);
+  if (server_connect(be->sv, t->next, be->inbox[t->index], true)) return channel_await(w, be->inbox[t->index], self);
+  be->sv->sums.refused++;
+  t->head.pc = T_NEXT;
+  return step_ran();
+}
+
+static void answered(const Bench *be, Thread *t, int client) {
+  t->running--;
+  if (be->config.reconnect) server_terminate(be->sv, client, 0);
+  if (--be->left[client] > 0) ring_put(be, t, client);
+}
+
+/* Answers to other clients may come in between. */
+static Step t_reconnected(World *w, ProcId self, void *locals) {
+  Thread *t = locals;
+  const Bench *be = bench_of(w, self);
+  Message m;
+  bool arrived = channel_take(w, be->inbox[t->index], &m);
+  g_assert(arrived);
+  if (m.kind == MSG_RESULT) {
+    answered(be, t, (int)m.from);
+    t->head.pc = T_RECONNECTED;
+    return channel_await(w, be->inbox[t->index], self);
+  }
+  t->head.pc = m.kind == MSG_READY ? T_QUERY : T_NEXT; /* refused: the client gives up */
+  return m.kind == MSG_READY ? work(server_cost(be->sv, COST_CLIENT_QUERY, 1)) : step_ran();
+}
+
+static Step t_answer(World *w, ProcId self, void *locals) {
+  Thread *t = locals;
+  const Bench *be = bench_of(w, self);
+  for (Message m; channel_take(w, be->inbox[t->index], &m);) answered(be, t, (int)m.from);
+  t->head.pc = T_NEXT;
+  return step_ran();
+}
+
+static Step t_done(World *w, ProcId self, void *locals) {
+  (void)locals;
+  Bench *be = bench_of(w, self);
+  if (++be->state->threads_done == be->config.threads) {
+    be->sv->sums.end_ns = server_now(be->sv);
+    queue_wake_all(w, be->joined, 0);
+  }
+  return step_done();
+}
+
+static const Stage thread_stages[] = {
+    [T_CONNECT] = {"PQconnectdb", t_connect},
+    [T_SEND] = {"connect", t_send},
+    [T_CONNECTED] = {"PQconnectPoll", t_connected},
+    [T_BARRIER] = {"barrier", t_barrier},
+    [T_BENCH] = {"start", t_bench},
+    [T_NEXT] = {"advanceConnectionState", t_next},
+    [T_QUERY] = {"PQsendQuery", t_query},
+    [T_RECONNECT] = {"connect", t_reconnect},
+    [T_RECONNECTED] = {"PQconnectPoll", t_reconnected},
+    [T_ANSWER] = {"PQgetResult", t_answer},
+    [T_DONE] = {"thread end", t_done},
+};
+static Step thread_resume(World *w, ProcId self, void *locals) {
+  return machine_resume(w, self, locals, thread_stages);
+}
+static const char *thread_at(const World *w, const void *locals) {
+  (void)w;
+  return machine_at(locals, thread_stages);
+}
+static const ProcessType thread_type = {"pgbench thread", sizeof(Thread), thread_resume, thread_at};
+
+/* ---- the main process ---- */
+typedef struct {
+  MachineHead head;
+} Main;
+enum {
+  M_BEGIN,
+  M_SPAWN,
+  M_JOIN,
+  M_LEAVE,
+  M_GONE,
+  M_BETWEEN,
+  M_BETWEEN_SEND,
+  M_BETWEEN_READY,
+  M_BETWEEN_LEAVE,
+  M_BETWEEN_GONE
+};
+
+static ObjectId main_inbox(const Bench *be) {
+  return be->inbox[be->config.threads];
+}
+
+/* Were all slots of the clients' pool handed out before? Where they are not in turn, one run has shuffled all there is.
+ */
+static bool begins_warm(const Bench *be) {
+  const PgConfig *c = &be->sv->config;
+  if (c->give == GIVE_HEAD || c->take == TAKE_LOWEST) return be->state->iteration >= 2;
+  return pg_handed_out(be->sv->shared) == pg_shared_pools(be->sv->shared)->backends;
+}
+
+static Step m_begin(World *w, ProcId self, void *locals) {
+  (void)locals;
+  Bench *be = bench_of(w, self);
+  BenchState *st = be->state;
+  *st = (BenchState){.iteration = st->iteration + 1, .warm_runs = st->warm_runs};
+  st->warm = begins_warm(be);
+  be->sv->state->born = 0;
+  iteration_begin(be->sv);
+  int64_t ns = server_cost(be->sv, COST_UNEXPLAINED_RUN, 1);
+  return ns > 0 ? step_sleep(ns) : step_ran();
+}
+
+static Step m_spawn(World *w, ProcId self, void *locals) {
+  (void)locals;
+  Bench *be = bench_of(w, self);
+  int n = be->config.clients, threads = be->config.threads, first = 0;
+  for (int i = 0; i < threads; i++) {
+    ProcId p = world_spawn(w, be->thread_type, server_cost(be->sv, COST_CLIENT_THREAD, i + 1));
+    int count = n / threads + (i < n % threads);
+    *(Thread *)world_locals(w, p) = (Thread){.index = i, .first = first, .count = count};
+    first += count;
+  }
+  return queue_wait(w, be->joined, self);
+}
+
+static Step m_join(World *w, ProcId self, void *locals) {
+  (void)locals;
+  Bench *be = bench_of(w, self);
+  g_assert(be->state->threads_done == be->config.threads);
+  return step_ran();
+}
+
+/* Who leaves next is drawn from a window over the order in which they came: all of them, one, or so many. A nanosecond
+ * lies between two goodbyes, so that the order is theirs and not a matter of ties. */
+static Step m_leave(World *w, ProcId self, void *locals) {
+  (void)locals;
+  Bench *be = bench_of(w, self);
+  PgServer *sv = be->sv;
+  int32_t *order = sv->born;
+  int n = MIN(sv->state->born, sv->n_conns), window = be->config.exit_order == EXIT_RANDOM     ? n
+                                                      : be->config.exit_order == EXIT_IN_ORDER ? 1
+                                                                                               : be->config.exit_window;
+  window = CLAMP(window, 1, MAX(n, 1));
+  for (int sent = 0, next = window; sent < n; sent++) {
+    int pick = (int)world_choose(w, be->exit_order, (uint64_t)window), conn = order[pick];
+    if (next < n)
+      order[pick] = order[next++];
+    else
+      order[pick] = order[--window];
+    if (sv->conn[conn].up) server_terminate(sv, conn, sent);
+  }
+  return sv->state->out > 0 ? queue_wait(w, sv->gone, self) : step_ran();
+}
+
+static Step iteration_over(World *w, Bench *be) {
+  BenchState *st = be->state;
+  const PgbenchConfig *c = &be->config;
+  (void)w;
+  st->warm_runs += st->warm;
+  iteration_end(be->sv, st->iteration, st->warm, !c->reconnect);
+  bool last = c->iterations ? st->iteration == c->iterations
+                            : st->warm_runs == WARM_RUNS || st->iteration == be->iterations_most;
+  if (!last) return step_ran();
+  be->sv->state->done = 1;
+  return step_done();
+}
+
+static Step m_gone(World *w, ProcId self, void *locals) {
+  Bench *be = bench_of(w, self);
+  (void)locals;
+  be->state->between_left = be->config.between;
+  return iteration_over(w, be);
+}
+
+static Step m_between(World *w, ProcId self, void *locals) {
+  Main *m = locals;
+  Bench *be = bench_of(w, self);
+  if (be->state->between_left-- > 0) return connect_work(be);
+  m->head.pc = M_BEGIN;
+  return step_ran();
+}
+
+static Step m_between_send(World *w, ProcId self, void *locals) {
+  Main *m = locals;
+  Bench *be = bench_of(w, self);
+  if (server_connect(be->sv, be->config.clients, main_inbox(be), false)) return channel_await(w, main_inbox(be), self);
+  m->head.pc = M_BETWEEN;
+  return step_ran();
+}
+
+static Step m_between_ready(World *w, ProcId self, void *locals) {
+  Main *m = locals;
+  Bench *be = bench_of(w, self);
+  Message msg;
+  bool arrived = channel_take(w, main_inbox(be), &msg);
+  g_assert(arrived);
+  if (msg.kind == MSG_READY) return work(server_cost(be->sv, COST_SESSION_BETWEEN, 1));
+  m->head.pc = M_BETWEEN;
+  return step_ran();
+}
+
+static Step m_between_leave(World *w, ProcId self, void *locals) {
+  (void)locals;
+  Bench *be = bench_of(w, self);
+  server_terminate(be->sv, be->config.clients, 0);
+  return queue_wait(w, be->sv->gone, self);
+}
+
+static Step m_between_gone(World *w, ProcId self, void *locals) {
+  Main *m = locals;
+  m->head.pc = M_BETWEEN_SEND;
+  return m_between(w, self, locals);
+}
+
+static const Stage main_stages[] = {
+    [M_BEGIN] = {"main", m_begin},
+    [M_SPAWN] = {"pthread_create", m_spawn},
+    [M_JOIN] = {"pthread_join", m_join},
+    [M_LEAVE] = {"disconnect_all", m_leave},
+    [M_GONE] = {"end of run", m_gone},
+    [M_BETWEEN] = {"PQconnectdb", m_between},
+    [M_BETWEEN_SEND] = {"connect", m_between_send},
+    [M_BETWEEN_READY] = {"PQconnectPoll", m_between_ready},
+    [M_BETWEEN_LEAVE] = {"PQfinish", m_between_leave},
+    [M_BETWEEN_GONE] = {"next", m_between_gone},
+};
+static Step main_resume(World *w, ProcId self, void *locals) {
+  return machine_resume(w, self, locals, main_stages);
+}
+static const char *main_at(const World *w, const void *locals) {
+  (void)w;
+  return machine_at(locals, main_stages);
+}
+static const ProcessType main_type = {"pgbench", sizeof(Main), main_resume, main_at};
+
+/* ---- starting it ---- */
+
+static void bench_free(gpointer data) {
+  Bench *be = data;
+  g_free(be->inbox);
+  g_free(be);
+}
+
+static TypeId type_for(Bench *be, const ProcessType *type) {
+  TypeId t = world_type(be->sv->w, type);
+  world_set_data(be->sv->w, t, be);
+  return t;
+}
+
+void pgbench_start(PgServer *sv, const PgbenchConfig *c) {
+  World *w = sv->w;
+  g_assert(c->clients > 0 && c->threads > 0 && c->threads <= c->clients && c->iterations >= 0 && c->between >= 0);
+  g_assert(c->exit_order != EXIT_WINDOW || c->exit_window > 0);
+  Bench *be = g_new0(Bench, 1);
+  be->sv = sv;
+  be->config = *c;
+  be->iterations_most = pg_shared_pools(sv->shared)->backends / MAX(c->clients + c->between, 1) + 2 + 2 * WARM_RUNS;
+  server_open(sv, c->clients + 1);
+  be->barrier = queue_new(w, "barrier");
+  be->joined = queue_new(w, "pthread_join");
+  be->inbox = g_new(ObjectId, (gsize)c->threads + 1);
+  for (int i = 0; i <= c->threads; i++) be->inbox[i] = channel_new(w, "libpq");
+  be->exit_order = world_choice(w, "exit-order");
+  be->state = arena_alloc(world_arena(w), sizeof *be->state);
+  be->left = arena_alloc(world_arena(w), (size_t)c->clients * sizeof *be->left);
+  be->ring = arena_alloc(world_arena(w), (size_t)c->clients * sizeof *be->ring);
+  be->thread_type = type_for(be, &thread_type);
+  sv->workload = be;
+  sv->workload_free = bench_free;
+  world_spawn(w, type_for(be, &main_type), 0);
+}
