@@ -58,11 +58,11 @@ static void asserts_its_limit(void) {
 static void restores_what_it_saved(void) {
   g_autoptr(Arena) a = arena_new(1 << 16);
   char *p = arena_alloc(a, 100);
-  strcpy(p, "before");
+  g_strlcpy(p, "before", 100);
   g_autoptr(ArenaSnapshot) s = arena_save(a, NULL);
   expect_int(arena_snapshot_bytes(s), ==, 100);
   expect_str(arena_snapshot_data(s), "before");
-  strcpy(p, "after");
+  g_strlcpy(p, "after", 100);
   memset(arena_alloc(a, 5000), 0xaa, 5000);
   arena_restore(a, s);
   expect_str(p, "before");

@@ -36,7 +36,7 @@ static GArray *charge_at_random(Ledger *l, Rng *r) {
     if (rng_below(r, 20) == 0) m.f = 0;
     if (rng_below(r, 20) == 0) m.s = 0;
     m.n_locks = (guint)rng_below(r, LOCKS + 1);
-    for (guint k = 0; k < m.n_locks; k++) m.locks[k] = lock[k];
+    memcpy(m.locks, lock, sizeof lock);
     ledger_charge(l, m.f, m.s, m.locks, m.n_locks, m.c);
     g_array_append_val(all, m);
   }
@@ -68,11 +68,13 @@ static void totals_and_locks_add_up(void) {
   rng_init(&r, 1, "ledger");
   g_autoptr(GArray) all = charge_at_random(l, &r);
   expect(same_charge(ledger_total(l, 0, 0), total_of(all, 0, 0)));
-  for (FieldId f = 0; f <= FIELDS; f++) {
+  for (guint i = 0; i <= FIELDS; i++) {
+    FieldId f = (FieldId)i;
     expect(same_charge(ledger_total(l, f, 0), total_of(all, f, 0)));
-    for (SiteId s = 0; s < SITES; s = (SiteId)(s + 13)) expect(same_charge(ledger_total(l, f, s), total_of(all, f, s)));
+    for (guint k = 0; k < SITES; k += 13)
+      expect(same_charge(ledger_total(l, f, (SiteId)k), total_of(all, f, (SiteId)k)));
   }
-  for (SiteId s = 0; s <= LOCKS; s++) expect(same_charge(ledger_lock(l, s), lock_of(all, s)));
+  for (guint k = 0; k <= LOCKS; k++) expect(same_charge(ledger_lock(l, (SiteId)k), lock_of(all, (SiteId)k)));
 }
 
 /* What the rows of the table say, summed, is everything; each row is the sum of its own charges. */

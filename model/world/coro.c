@@ -32,6 +32,7 @@
 #endif
 
 #if defined __has_include
+/* cppcheck-suppress preprocessorErrorDirective ; it does not know __has_include */
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
 #define CORO_VALGRIND
