@@ -135,6 +135,25 @@ static void every_default_is_right(void) {
   }
 }
 
+/* The example that the man page gives for a key under a section is taken there. */
+static void every_example_is_right(void) {
+  for (guint i = 0; i < key_table_len; i++) {
+    const char *path = key_table[i].path, *dot = strchr(path, '.');
+    if (*path == '@' || strchr(path, '[') || g_str_has_prefix(path, "published.") || !strcmp(path, "preset")) continue;
+    g_autofree char *told = scenario_explain(path);
+    g_auto(GStrv) parts = g_strsplit(g_strchomp(told), "example: ", 2);
+    g_autofree char *section = g_strndup(path, dot ? (gsize)(dot - path) : 0);
+    const bool whole = !dot || g_str_has_prefix(parts[1], section);
+    const char *kind = strstr(path, "arrive") || strstr(path, "hold") ? "workload.kind=storm" : "workload.kind=pgbench";
+    g_autofree char *text =
+        whole ? g_strdup_printf("%s\n", parts[1]) : g_strdup_printf("%s: {%s}\n", section, parts[1]);
+    g_autofree char *named = strcmp(path, "scenario") ? g_strconcat("scenario: s\n", text, NULL) : g_strdup(text);
+    g_autofree char *wrong = complaint(named, SETS(kind));
+    if (strcmp(wrong, "(none)")) fprintf(stderr, "example of %s: %s%s\n", path, named, wrong);
+    CU_ASSERT(!strcmp(wrong, "(none)"));
+  }
+}
+
 static void layers(void) {
   const char *text = "scenario: s\npostgres: {version: 16, pgproc: {size: 832B}, variant: [unsorted, pre-14]}\n";
   g_autoptr(Scenario) s = read_well(text, NULL);
@@ -382,6 +401,11 @@ static void suggestions(void) {
   expect(nearest_name("nothing_like_it", names) == NULL);
 }
 
+static void threads_within_clients(void) {
+  g_autoptr(Scenario) s = read_well("scenario: s\nworkload: {kind: pgbench, clients: 4, threads: 6}\n", NULL);
+  expect_int(scenario_int(s, "workload.threads"), ==, 4);
+}
+
 /* ---- the bundled files ---- */
 static void bundled_scenarios(void) {
   ScenarioOptions opt = {.dirs = dirs()};
@@ -580,6 +604,8 @@ int main(void) {
                         {"files that cannot be read", files_that_cannot_be_read},
                         {"a file cut anywhere", cut_anywhere},
                         {"suggestions", suggestions},
+                        {"no more threads than clients", threads_within_clients},
+                        {"every example is right", every_example_is_right},
                         {"bundled scenarios", bundled_scenarios},
                         {"presets agree with the model", presets_agree_with_the_model},
                         {"pool sizes", pool_sizes},

@@ -63,6 +63,15 @@ static bool open_profile(Scenario *s, const ScenarioOptions *opt, GError **error
   return s->profile != NULL;
 }
 
+/* pgbench has no more threads than clients, whatever -j says. */
+static void settle_threads(Scenario *s) {
+  Node *threads = node_at(s->root, "workload.threads");
+  const int64_t clients = scenario_int(s, "workload.clients");
+  if (!threads || scenario_int(s, "workload.threads") <= clients) return;
+  g_free(threads->text);
+  threads->text = g_strdup_printf("%" G_GINT64_FORMAT, (gint64)clients);
+}
+
 /* own: the scenario's document. What --set names is read twice: to know which presets it wants, then over everything.
  * A variant that the command line names lies over the scenario: who asks for it last wants to see what it does, even
  * where the scenario spells out a key that the variant changes. */
@@ -91,6 +100,7 @@ Scenario *scenario_from_text(const char *text, gsize length, const char *file, c
   s->overrides = overrides_of(opt);
   s->sources = source_array_new();
   if (!lay_all(s, own, opt, error) || !scenario_agrees(s, opt, error)) return NULL;
+  settle_threads(s);
   return g_steal_pointer(&s);
 }
 

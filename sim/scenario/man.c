@@ -38,22 +38,52 @@ static void append_troff(GString *out, const char *text) {
 }
 
 static void append_line(GString *out, const char *label, const char *text) {
-  if (!text) return;
   g_string_append_printf(out, ".br\n%s: ", label);
   append_troff(out, text);
   g_string_append_c(out, '\n');
 }
 
+/* A value that the row takes. */
+static const char *sample(const KeyInfo *k) {
+  static const struct {
+    guint type;
+    const char *text;
+  } of[] = {{K_TIME, "10ms"},  {K_COST, "2.05us"}, {K_PER_BYTE, "2.05us"}, {K_SIZE, "64KiB"}, {K_RATE, "500/s"},
+            {K_NUMBER, "7.5"}, {K_BOOL, "true"},   {K_INT, "1"},           {K_NAME, "NAME"},  {K_TEXT, "TEXT"}};
+  if (k->dflt && *k->dflt) return k->dflt;
+  for (guint i = 0; i < G_N_ELEMENTS(of); i++)
+    if (k->types & of[i].type) return of[i].text;
+  return k->words ? k->words : "{}";
+}
+
+/* The row's own example, or one made of what it takes, below its section: "free_list: {give: tail}". */
+static char *example_of(const KeyInfo *k) {
+  if (k->example) return g_strdup(k->example);
+  const char *entry = g_strrstr(k->path, "[]."), *value = sample(k);
+  g_autofree char *below = g_strdup(entry ? entry + 3 : strchr(k->path, '.') ? strchr(k->path, '.') + 1 : k->path);
+  const bool element = g_str_has_suffix(below, "[]");
+  if (element) return g_strndup(value, strcspn(value, " "));
+  g_auto(GStrv) parts = g_strsplit(below, ".", -1);
+  GString *out = g_string_new(NULL);
+  for (guint i = 0; parts[i]; i++) g_string_append_printf(out, "%s%s: ", i ? "{" : "", parts[i]);
+  if (k->like)
+    g_string_append(out, "{value: 2.05us, from: assumed, by: TEXT}");
+  else
+    g_string_append_len(out, value, (gssize)strcspn(value, " "));
+  for (guint i = 1; parts[i]; i++) g_string_append_c(out, '}');
+  return g_string_free(out, FALSE);
+}
+
 static void append_row(GString *out, const KeyInfo *k, const char *shown) {
-  g_autofree char *expected = key_expected(k);
+  g_autofree char *expected = key_expected(k), *example = example_of(k);
   g_string_append(out, ".TP\n.B ");
   append_troff(out, shown);
   g_string_append_c(out, '\n');
   append_troff(out, k->about);
   g_string_append_c(out, '\n');
   append_line(out, "Value", k->like ? "a map, as a cost below" : expected);
-  append_line(out, "Default", k->dflt && *k->dflt ? k->dflt : k->types & K_REQUIRED ? "none; required" : NULL);
-  append_line(out, "Example", k->example);
+  append_line(out, "Default", k->dflt && *k->dflt ? k->dflt : k->types & K_REQUIRED ? "none; required" : "not set");
+  append_line(out, "Example", example);
 }
 
 /* The part of the path that names the section it is told under: "" for keys without one. */
@@ -99,7 +129,7 @@ char *scenario_explain(const char *key) {
   g_autofree char *expected = key_expected(k);
   GString *out = g_string_new(NULL);
   g_string_append_printf(out, "%s: %s\n  value: %s\n", k->path, k->about, expected);
-  if (k->dflt && *k->dflt) g_string_append_printf(out, "  default: %s\n", k->dflt);
-  if (k->example) g_string_append_printf(out, "  example: %s\n", k->example);
+  g_autofree char *example = example_of(k);
+  g_string_append_printf(out, "  default: %s\n  example: %s\n", k->dflt && *k->dflt ? k->dflt : "not set", example);
   return g_string_free(out, FALSE);
 }

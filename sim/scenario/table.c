@@ -7,14 +7,14 @@
     "postgres.steps." name, K_WORD, .words = "skip twice", .example = "steps: {" name ": skip}",                       \
                                     .about = "Deviation of " what "."                                                  \
   }
-#define COST_IN_SCENARIO(id, key, what) {"costs." key, K_COST, .about = "Cost of " what "."},
-#define COST_IN_PROFILE(id, key, what)  {"@profile." key, K_MAP, .about = "Cost of " what ".", .like = "@cost"},
+#define COST_IN_SCENARIO(id, key, what) {"costs." key, K_COST, .about = "Cost: " what "."},
+#define COST_IN_PROFILE(id, key, what)  {"@profile." key, K_MAP, .about = "Cost: " what ".", .like = "@cost"},
 /* The one cost that is a time per byte may also be written as a bandwidth; the reader finds the first row of a path. */
 #define COST_PER_BYTE                                                                                                  \
   {                                                                                                                    \
     "costs.memory.move_per_byte", K_PER_BYTE,                                                                          \
         .example = "costs: {memory.move_per_byte: 12GB/s}",                                                            \
-        .about = "Cost of moving one byte within an array (memmove), or its bandwidth."                                \
+        .about = "Cost: moving one byte within an array (memmove), or its bandwidth."                                  \
   }
 
 const KeyInfo key_table[] = {
@@ -45,8 +45,10 @@ const KeyInfo key_table[] = {
      .about = "How long a process keeps its core while others wait for one; none: until it blocks."},
     {"machine.tlb", K_WORD | K_MAP, .dflt = "none", .words = "none", .example = "tlb: {l1: 64, l2: 2048}",
      .about = "Two-level TLB; none: not modelled."},
-    {"machine.tlb.l1", K_INT | K_REQUIRED, .lo = "4", .hi = "1048576", .about = "Entries of the first level."},
-    {"machine.tlb.l2", K_INT | K_REQUIRED, .lo = "4", .hi = "1048576", .about = "Entries of the second level."},
+    {"machine.tlb.l1", K_INT | K_REQUIRED, .lo = "4", .hi = "1048576", .example = "tlb: {l1: 64, l2: 2048}",
+     .about = "Entries of the first level."},
+    {"machine.tlb.l2", K_INT | K_REQUIRED, .lo = "4", .hi = "1048576", .example = "tlb: {l1: 64, l2: 2048}",
+     .about = "Entries of the second level."},
     {"machine.lines", K_WORD, .dflt = "auto", .words = "auto on off", .example = "lines: on",
      .about = "Count cache lines fetched from another core; auto: when memory.line_transfer costs something."},
     {"machine.touch", K_WORD, .dflt = "auto", .words = "auto words ranges", .example = "touch: words",
@@ -226,7 +228,8 @@ const KeyInfo key_table[] = {
     {"expect[].during", K_LIST | K_PAIR, .example = "during: [5s, 10s]", .about = "Part of the run that counts."},
     {"expect[].during[]", K_TIME, .about = "Begin, end."},
     {"expect[].of", K_TEXT, .example = "of: \"pool[p]\"", .about = "Path of whose metric it is."},
-    {"published", K_MAP, .about = "A published table to compare with, overlaid on plots."},
+    {"published", K_MAP, .example = "published: {table: connect-storm.csv}",
+     .about = "A published table to compare with, overlaid on plots."},
     {"published.table", K_NAME | K_REQUIRED, .names = NAMES_DATA, .example = "published: {table: connect-storm.csv}",
      .about = "A file in data/."},
     {"published.x", K_NAME, .dflt = "workload.clients", .about = "The key that its first column varies."},
