@@ -83,10 +83,10 @@ static void altered_steps(void) {
       {"\"i\":3", "\"i\":-3", TRACE_ERROR_ALTERED, "t:5: member \"i\" should be an integer, not negative"},
       {",\"do\":\"fork\"", "", TRACE_ERROR_ALTERED, "t:2: member \"do\" is missing"},
       {"\"do\":\"fork\"", "\"do\":\"fork\",\"x\\ny\":1", TRACE_ERROR_ALTERED, "t:2: member \"x?y\" is unknown here"},
-      {"\"do\":\"fork\"", "\"do\":\"fork\",\"do\":\"fork\"", TRACE_ERROR_FORMAT, "t:2: a member comes twice"},
+      {"\"do\":\"fork\"", "\"do\":\"fork\",\"do\":\"fork\"", TRACE_ERROR_FORMAT, "t:2: byte 51: a member comes twice"},
       {"\"procno\":3", "\"procno\":true", TRACE_ERROR_ALTERED, "t:3: args.procno should be an integer or a string"},
       {"\"procno\":3", "\"procno\":3.5", TRACE_ERROR_ALTERED, "t:3: args.procno should be an integer or a string"},
-      {"\"procno\":3", "\"to\":3", TRACE_ERROR_FORMAT, "t:3: a member comes twice"},
+      {"\"procno\":3", "\"to\":3", TRACE_ERROR_FORMAT, "t:3: byte 75: a member comes twice"},
       {"\"took\":77", "\"took\":8192", TRACE_ERROR_ALTERED, "t:3: choice: took 8192 of 8192"},
       {"\"hidden\":true", "\"hidden\":false", TRACE_ERROR_ALTERED, "t:4: member \"hidden\" should be true or absent"},
       {"fedcba98", "FEDCBA98", TRACE_ERROR_ALTERED, "t:3: member \"hash\" should be 32 lower-case hex digits"},
@@ -99,18 +99,18 @@ static void altered_footers(void) {
   refuse_all((const Alteration[]){
       {"\"steps\":4", "\"steps\":5", TRACE_ERROR_ALTERED, "t:6: the footer counts 5 steps, there are 4"},
       {"\"loop\":1", "\"loop\":4", TRACE_ERROR_ALTERED, "t:6: the loop leads to no step"},
-      {"12.25", "\"12\"", TRACE_ERROR_ALTERED, "t:6: metrics[\"first.connect_ms\"] should be a finite number"},
-      {"12.25", "1e999", TRACE_ERROR_ALTERED, "t:6: metrics[\"first.connect_ms\"] should be a finite number"},
+      {"12.25", "\"12\"", TRACE_ERROR_ALTERED, "t:6: metrics[\"first.connect_ms\"] should be a number"},
+      {"12.25", "1e999", TRACE_ERROR_FORMAT, "t:6: byte 208: a number out of range"},
       {"\"verdict\":\"fail\"", "\"verdict\":null", TRACE_ERROR_ALTERED, "t:6: member \"verdict\" should be a string"},
-      {"0000000000000002\"}}\n", "0000000000000002\"}}\n\n", TRACE_ERROR_ALTERED, "t:7: something after the footer"},
+      {"0000000000000002\"}}\n", "0000000000000002\"}}\n\n", TRACE_ERROR_ALTERED, "t:6: something after the footer"},
       {0}});
 }
 
-/* Each is strict JSON's fault, and json-glib would take it or break on it. */
+/* Most of these json-glib would take, or break on. */
 static void lines_that_are_no_json(void) {
   refuse_all((const Alteration[]){
       {"\"t_ns\":0", "\"t_ns\":00", TRACE_ERROR_FORMAT, "t:2: byte 15: not a number of JSON"},
-      {"\"t_ns\":0", "\"t_ns\":0x1f", TRACE_ERROR_FORMAT, "t:2: byte 16: not JSON"},
+      {"\"t_ns\":0", "\"t_ns\":0x1f", TRACE_ERROR_FORMAT, "t:2: byte 16: \",\" should be here"},
       {"\"t_ns\":0", "\"t_ns\":99999999999999999999", TRACE_ERROR_FORMAT, "t:2: byte 15: a number out of range"},
       {"\"t_ns\":0", "\"t_ns\":9223372036854775808", TRACE_ERROR_FORMAT, "t:2: byte 15: a number out of range"},
       {"\"fork\"", "'fork'", TRACE_ERROR_FORMAT, "t:2: byte 44: not JSON"},
@@ -122,10 +122,9 @@ static void lines_that_are_no_json(void) {
       {"\"fork\"", "\"\t\"", TRACE_ERROR_FORMAT, "t:2: byte 45: a control character in a string"},
       {"\"fork\"", "\"\xff\"", TRACE_ERROR_FORMAT, "t:2: byte 45: not UTF-8"},
       {"\"fork\"}", "\"fork\"} {}", TRACE_ERROR_FORMAT, "t:2: byte 52: something after the object"},
-      {"\"fork\"}", "[[[[[[[[1]]]]]]]]}", TRACE_ERROR_FORMAT, "t:2: byte 52: nested too deeply"},
-      {"\"fork\"}", "\"fork\",}", TRACE_ERROR_FORMAT, "t:2: not JSON: brackets, commas and colons do not fit together"},
-      {"\"do\":\"fork\"", "\"do\" \"fork\"", TRACE_ERROR_FORMAT,
-       "t:2: not JSON: brackets, commas and colons do not fit together"},
+      {"\"fork\"}", "[[[[[[[[1]]]]]]]]}", TRACE_ERROR_FORMAT, "t:2: byte 51: nested too deeply"},
+      {"\"fork\"}", "\"fork\",}", TRACE_ERROR_FORMAT, "t:2: byte 51: the name of a member should be here"},
+      {"\"do\":\"fork\"", "\"do\" \"fork\"", TRACE_ERROR_FORMAT, "t:2: byte 44: \":\" should be here"},
       {0}});
 }
 
@@ -145,7 +144,7 @@ static void garbage(void) {
                  TRACE_ERROR_FORMAT, "t:1: not a stampede trace: byte 1: not a JSON object");
   expect_refused("[{}]", TRACE_ERROR_FORMAT, "t:1: not a stampede trace: byte 1: not a JSON object");
   Outcome o = read_bytes("{\0}\n", 4);
-  expect_str(o.message, "t:1: not a stampede trace: byte 2: not JSON");
+  expect_str(o.message, "t:1: not a stampede trace: byte 2: the name of a member should be here");
   g_free(o.message);
 }
 

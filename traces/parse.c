@@ -1,6 +1,5 @@
-/* parse.c - a header, a step, a footer from the JSON of its line. */
+/* parse.c - a header, a step, a footer from the values of its line. */
 #include "traces/parse.h"
-#include <math.h>
 
 void trace_parts_init(TraceParts *p) {
   p->args = g_array_new(FALSE, FALSE, sizeof(NoteField));
@@ -18,51 +17,56 @@ void trace_parts_clear(TraceParts *p) {
   g_ptr_array_unref(p->overrides);
 }
 
-/* ---- arrays of objects, all alike ---- */
-typedef char *(*ParseElement)(JsonObject *object, GArray *into);
+static const JsonValue *value_at(const GArray *values, guint i) {
+  return &g_array_index(values, JsonValue, i);
+}
 
-static char *parse_elements(const char *name, JsonArray *array, ParseElement parse, GArray *into) {
+/* ---- arrays of objects, all alike ---- */
+typedef char *(*ParseElement)(const GArray *values, guint object, GArray *into);
+
+/* array 0: none. */
+static char *parse_elements(const char *name, const GArray *values, guint array, ParseElement parse, GArray *into) {
+  guint n = array ? value_at(values, array)->n : 0;
   g_array_set_size(into, 0);
-  for (guint i = 0; array && i < json_array_get_length(array); i++) {
-    JsonNode *node = json_array_get_element(array, i);
-    if (!JSON_NODE_HOLDS_OBJECT(node)) return g_strdup_printf("%s[%u] should be an object", name, i);
-    g_autofree char *why = parse(json_node_get_object(node), into);
+  for (guint i = 0, at = array + 1; i < n; i++, at = value_at(values, at)->next) {
+    if (value_at(values, at)->kind != JSON_OBJECT) return g_strdup_printf("%s[%u] should be an object", name, i);
+    g_autofree char *why = parse(values, at, into);
     if (why) return g_strdup_printf("%s[%u]: %s", name, i, why);
   }
   return NULL;
 }
 
-static char *parse_source(JsonObject *object, GArray *into) {
+static char *parse_source(const GArray *values, guint object, GArray *into) {
   static const Member table[] = {{"kind", MEMBER_TEXT, true, offsetof(TraceSource, kind), 0},
                                  {"name", MEMBER_TEXT, true, offsetof(TraceSource, name), 0},
                                  {"text", MEMBER_TEXT, false, offsetof(TraceSource, text), 0},
                                  {"hash", MEMBER_TEXT, false, offsetof(TraceSource, hash), 0},
                                  {0}};
   TraceSource source = {0};
-  char *why = members_read(object, table, &source);
+  char *why = members_read(values, object, table, &source);
   g_array_append_val(into, source);
   return why;
 }
 
-static char *parse_check(JsonObject *object, GArray *into) {
+static char *parse_check(const GArray *values, guint object, GArray *into) {
   static const Member table[] = {{"name", MEMBER_TEXT, true, offsetof(TraceCheck, name), 0},
                                  {"verdict", MEMBER_TEXT, true, offsetof(TraceCheck, verdict), 0},
                                  {"step", MEMBER_COUNT, false, offsetof(TraceCheck, step), 0},
                                  {"why", MEMBER_TEXT, false, offsetof(TraceCheck, why), 0},
                                  {0}};
   TraceCheck check = {.step = -1};
-  char *why = members_read(object, table, &check);
+  char *why = members_read(values, object, table, &check);
   g_array_append_val(into, check);
   return why;
 }
 
-static char *parse_choice(JsonObject *object, GArray *into) {
+static char *parse_choice(const GArray *values, guint object, GArray *into) {
   static const Member table[] = {{"name", MEMBER_TEXT, true, offsetof(TraceChoice, name), 0},
                                  {"n", MEMBER_COUNT, true, offsetof(TraceChoice, n), 0},
                                  {"took", MEMBER_COUNT, true, offsetof(TraceChoice, took), 0},
                                  {0}};
   TraceChoice choice = {0};
-  char *why = members_read(object, table, &choice);
+  char *why = members_read(values, object, table, &choice);
   g_array_append_val(into, choice);
   if (why || choice.took < choice.n) return why;
   return g_strdup_printf("took %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, choice.took, choice.n);
@@ -71,7 +75,7 @@ static char *parse_choice(JsonObject *object, GArray *into) {
 /* ---- header ---- */
 typedef struct {
   TraceHeader header;
-  JsonArray *overrides, *sources;
+  guint overrides, sources;
   int64_t format, seed;
 } HeaderMembers;
 
@@ -87,25 +91,24 @@ static const Member header_table[] = {{"stampede_trace", MEMBER_INT, true, offse
                                       {"k", MEMBER_COUNT, true, offsetof(HeaderMembers, header.k), 0},
                                       {0}};
 
-static char *parse_overrides(JsonArray *array, GPtrArray *into) {
-  for (guint i = 0; i < json_array_get_length(array); i++) {
-    JsonNode *node = json_array_get_element(array, i);
-    if (!JSON_NODE_HOLDS_VALUE(node) || json_node_get_value_type(node) != G_TYPE_STRING)
-      return g_strdup_printf("overrides[%u] should be a string", i);
-    g_ptr_array_add(into, (gpointer)json_node_get_string(node)); /* the tree's; only read */
+static char *parse_overrides(const GArray *values, guint array, GPtrArray *into) {
+  for (guint i = 0, at = array + 1; i < value_at(values, array)->n; i++, at = value_at(values, at)->next) {
+    const JsonValue *v = value_at(values, at);
+    if (v->kind != JSON_STRING) return g_strdup_printf("overrides[%u] should be a string", i);
+    g_ptr_array_add(into, (gpointer)v->text); /* the line's; only read */
   }
   g_ptr_array_add(into, NULL);
   return NULL;
 }
 
-char *trace_parse_header(JsonObject *object, TraceParts *p, TraceHeader *header) {
+char *trace_parse_header(const GArray *values, TraceParts *p, TraceHeader *header) {
   HeaderMembers m = {0};
-  char *why = members_read(object, header_table, &m);
-  if (!why) why = parse_overrides(m.overrides, p->overrides);
-  if (!why) why = parse_elements("sources", m.sources, parse_source, p->sources);
+  char *why = members_read(values, 0, header_table, &m);
+  if (!why) why = parse_overrides(values, m.overrides, p->overrides);
+  if (!why) why = parse_elements("sources", values, m.sources, parse_source, p->sources);
   if (why) return why;
   *header = m.header;
-  header->seed = (uint64_t)m.seed; /* json-glib wraps what is above INT64_MAX; json_guard saw that it is unsigned */
+  header->seed = (uint64_t)m.seed; /* its bits: the header is read with JSON_UNSIGNED */
   header->overrides = (const char *const *)p->overrides->pdata;
   header->sources = (const TraceSource *)(const void *)p->sources->data;
   header->n_sources = p->sources->len;
@@ -115,8 +118,7 @@ char *trace_parse_header(JsonObject *object, TraceParts *p, TraceHeader *header)
 /* ---- step ---- */
 typedef struct {
   TraceStep step;
-  JsonObject *args, *changed;
-  JsonNode *choice;
+  guint args, changed, choice;
 } StepMembers;
 
 static const Member step_table[] = {
@@ -127,52 +129,43 @@ static const Member step_table[] = {
     {"hidden", MEMBER_TRUE, false, offsetof(StepMembers, step.hidden), 0},
     {"args", MEMBER_OBJECT, false, offsetof(StepMembers, args), 0},
     {"changed", MEMBER_OBJECT, false, offsetof(StepMembers, changed), 0},
-    {"choice", MEMBER_NODE, false, offsetof(StepMembers, choice), 0},
+    {"choice", MEMBER_VALUE, false, offsetof(StepMembers, choice), 0},
     {"hash", MEMBER_HASH, false, offsetof(StepMembers, step.hash), offsetof(StepMembers, step.hashed)},
     {0}};
 
-typedef struct {
-  GArray *into;
-  const char *bad; /* the first member of a wrong type */
-} FieldsWalk;
-
-static void parse_field(JsonObject *object, const char *name, JsonNode *node, gpointer data) {
-  (void)object;
-  FieldsWalk *walk = data;
-  NoteField field = {.name = name};
-  GType type = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_value_type(node) : G_TYPE_INVALID;
-  if (type == G_TYPE_INT64)
-    field.value = json_node_get_int(node);
-  else if (type == G_TYPE_STRING)
-    field.text = json_node_get_string(node);
-  else if (!walk->bad)
-    walk->bad = name;
-  g_array_append_val(walk->into, field);
+/* object 0: none. */
+static char *parse_fields(const char *name, const GArray *values, guint object, GArray *into) {
+  guint n = object ? value_at(values, object)->n : 0;
+  g_array_set_size(into, n);
+  NoteField *fields = (NoteField *)(void *)into->data;
+  for (guint i = 0, at = object + 1; i < n; i++, at = value_at(values, at)->next) {
+    const JsonValue *v = value_at(values, at);
+    if (v->kind == JSON_INT)
+      fields[i] = (NoteField){.name = v->name, .value = v->integer};
+    else if (v->kind == JSON_STRING)
+      fields[i] = (NoteField){.name = v->name, .text = v->text};
+    else
+      return g_strdup_printf("%s.%s should be an integer or a string", name, v->name);
+  }
+  return NULL;
 }
 
-static char *parse_fields(const char *name, JsonObject *object, GArray *into) {
-  FieldsWalk walk = {.into = into};
+static char *parse_choices(const GArray *values, guint choice, GArray *into) {
+  if (choice && value_at(values, choice)->kind == JSON_ARRAY)
+    return parse_elements("choice", values, choice, parse_choice, into);
   g_array_set_size(into, 0);
-  if (object) json_object_foreach_member(object, parse_field, &walk); /* in the order of the line */
-  return walk.bad ? g_strdup_printf("%s.%s should be an integer or a string", name, walk.bad) : NULL;
-}
-
-static char *parse_choices(JsonNode *node, GArray *into) {
-  if (node && JSON_NODE_HOLDS_ARRAY(node))
-    return parse_elements("choice", json_node_get_array(node), parse_choice, into);
-  g_array_set_size(into, 0);
-  if (!node) return NULL;
-  if (!JSON_NODE_HOLDS_OBJECT(node)) return g_strdup("member \"choice\" should be an object");
-  g_autofree char *why = parse_choice(json_node_get_object(node), into);
+  if (!choice) return NULL;
+  if (value_at(values, choice)->kind != JSON_OBJECT) return g_strdup("member \"choice\" should be an object");
+  g_autofree char *why = parse_choice(values, choice, into);
   return why ? g_strdup_printf("choice: %s", why) : NULL;
 }
 
-char *trace_parse_step(JsonObject *object, TraceParts *p, TraceStep *step) {
+char *trace_parse_step(const GArray *values, TraceParts *p, TraceStep *step) {
   StepMembers m = {.step = {.t_ns = -1}};
-  char *why = members_read(object, step_table, &m);
-  if (!why) why = parse_fields("args", m.args, p->args);
-  if (!why) why = parse_fields("changed", m.changed, p->changed);
-  if (!why) why = parse_choices(m.choice, p->choices);
+  char *why = members_read(values, 0, step_table, &m);
+  if (!why) why = parse_fields("args", values, m.args, p->args);
+  if (!why) why = parse_fields("changed", values, m.changed, p->changed);
+  if (!why) why = parse_choices(values, m.choice, p->choices);
   if (why) return why;
   *step = m.step;
   step->args = (const NoteField *)(const void *)p->args->data;
@@ -187,8 +180,7 @@ char *trace_parse_step(JsonObject *object, TraceParts *p, TraceStep *step) {
 /* ---- footer ---- */
 typedef struct {
   TraceEnd end;
-  JsonArray *checks;
-  JsonObject *metrics;
+  guint checks, metrics;
 } EndMembers;
 
 static const Member end_table[] = {
@@ -201,30 +193,25 @@ static const Member end_table[] = {
     {"state_hash", MEMBER_HASH, false, offsetof(EndMembers, end.state_hash), offsetof(EndMembers, end.hashed)},
     {0}};
 
-static void parse_metric(JsonObject *object, const char *name, JsonNode *node, gpointer data) {
-  (void)object;
-  FieldsWalk *walk = data;
-  GType type = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_value_type(node) : G_TYPE_INVALID;
-  bool number = type == G_TYPE_INT64 || type == G_TYPE_DOUBLE;
-  TraceMetric metric = {name, number ? json_node_get_double(node) : NAN};
-  if (!isfinite(metric.value) && !walk->bad) walk->bad = name;
-  g_array_append_val(walk->into, metric);
+static char *parse_metrics(const GArray *values, guint object, GArray *into) {
+  for (guint i = 0, at = object + 1; i < value_at(values, object)->n; i++, at = value_at(values, at)->next) {
+    const JsonValue *v = value_at(values, at);
+    if (v->kind != JSON_INT && v->kind != JSON_DOUBLE)
+      return g_strdup_printf("metrics[\"%s\"] should be a number", v->name);
+    const TraceMetric metric = {v->name, v->kind == JSON_INT ? (double)v->integer : v->number};
+    g_array_append_val(into, metric);
+  }
+  return NULL;
 }
 
-static char *parse_metrics(JsonObject *object, GArray *into) {
-  FieldsWalk walk = {.into = into};
-  json_object_foreach_member(object, parse_metric, &walk);
-  return walk.bad ? g_strdup_printf("metrics[\"%s\"] should be a finite number", walk.bad) : NULL;
-}
-
-char *trace_parse_end(JsonObject *object, TraceParts *p, TraceEnd *end) {
+char *trace_parse_end(const GArray *values, TraceParts *p, TraceEnd *end) {
   static const Member outer[] = {{"end", MEMBER_OBJECT, true, 0, 0}, {0}};
   EndMembers m = {.end = {.loop = -1, .t_ns = -1}};
-  JsonObject *inner = NULL;
-  char *why = members_read(object, outer, &inner);
-  if (!why) why = members_read(inner, end_table, &m);
-  if (!why) why = parse_elements("checks", m.checks, parse_check, p->checks);
-  if (!why) why = parse_metrics(m.metrics, p->metrics);
+  guint inner = 0;
+  char *why = members_read(values, 0, outer, &inner);
+  if (!why) why = members_read(values, inner, end_table, &m);
+  if (!why) why = parse_elements("checks", values, m.checks, parse_check, p->checks);
+  if (!why) why = parse_metrics(values, m.metrics, p->metrics);
   if (why) return why;
   *end = m.end;
   end->checks = (const TraceCheck *)(const void *)p->checks->data;

@@ -2,7 +2,7 @@
 #pragma once
 #include "traces/members.h"
 
-/* What the structs point to: arrays used again for each line. Strings live in the JSON tree. */
+/* What the structs point to: arrays used again for each line. Strings live in the line. */
 typedef struct {
   GArray *args, *changed; /* of NoteField */
   GArray *choices;        /* of TraceChoice */
@@ -15,7 +15,7 @@ typedef struct {
 void trace_parts_init(TraceParts *p);
 void trace_parts_clear(TraceParts *p);
 
-/* Each: NULL, or what is wrong with the object; g_free. */
-char *trace_parse_header(JsonObject *object, TraceParts *p, TraceHeader *header);
-char *trace_parse_step(JsonObject *object, TraceParts *p, TraceStep *step);
-char *trace_parse_end(JsonObject *object, TraceParts *p, TraceEnd *end);
+/* Each: NULL, or what is wrong with the object that is the line (values[0]); g_free. */
+char *trace_parse_header(const GArray *values, TraceParts *p, TraceHeader *header);
+char *trace_parse_step(const GArray *values, TraceParts *p, TraceStep *step);
+char *trace_parse_end(const GArray *values, TraceParts *p, TraceEnd *end);

@@ -79,7 +79,7 @@ static bool take(Lines *l) {
   return newline;
 }
 
-LinesNext lines_next(Lines *l, const char **line, gsize *length, GError **error) {
+LinesNext lines_next(Lines *l, char **line, gsize *length, GError **error) {
   bool whole = false;
   g_string_truncate(l->line, 0);
   l->number++;
@@ -95,4 +95,9 @@ LinesNext lines_next(Lines *l, const char **line, gsize *length, GError **error)
   *line = l->line->str;
   *length = l->line->len;
   return whole ? LINES_LINE : l->line->len ? LINES_PARTIAL : LINES_END;
+}
+
+LinesNext lines_peek(Lines *l, GError **error) {
+  if (!refill(l, error)) return LINES_FAILED;
+  return l->left ? LINES_LINE : LINES_END;
 }

@@ -17,5 +17,6 @@ void lines_free(Lines *l);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Lines, lines_free)
 const char *lines_name(const Lines *l);
 guint64 lines_number(const Lines *l); /* of the line given last, from 1 */
-/* The line belongs to l, may hold NULs, ends in one, and lives until the next call. */
-LinesNext lines_next(Lines *l, const char **line, gsize *length, GError **error);
+/* The line belongs to l, may hold NULs, ends in one, may be changed, and lives until the next call. */
+LinesNext lines_next(Lines *l, char **line, gsize *length, GError **error);
+LinesNext lines_peek(Lines *l, GError **error); /* LINES_LINE: there are more bytes; the line given last stays */

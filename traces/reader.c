@@ -1,13 +1,13 @@
 /* reader.c - which line may come when: the header, steps without a gap, the footer, nothing after it. */
-#include "traces/json_guard.h"
-#include "traces/read_lines.h"
 #include "traces/parse.h"
+#include "traces/read_lines.h"
 
 #define MESSAGE_MAX 200 /* characters */
 
 struct TraceReader {
   Lines *lines;
-  JsonParser *header_tree, *tree; /* own the strings handed out */
+  char *header_line; /* owns the strings of the header; those of a step are in the line last read */
+  GArray *values;    /* of JsonValue, of the line last parsed */
   TraceParts parts;
   TraceHeader header;
   TraceEnd end;
@@ -26,33 +26,25 @@ static void fail(GError **error, const TraceReader *r, TraceError code, const ch
               lines_number(r->lines), shown, longer ? "..." : "");
 }
 
-/* The object of the line, kept by `tree`; NULL and *why otherwise. */
-static JsonObject *parse_line(JsonParser *tree, const char *line, gsize length, JsonGuardInts ints, char **why) {
-  guint members;
-  if ((*why = json_guard(line, length, ints, &members))) return NULL;
-  if (!json_parser_load_from_data(tree, line, (gssize)length, NULL)) {
-    *why = g_strdup("not JSON: brackets, commas and colons do not fit together");
-    return NULL;
-  }
-  JsonNode *root = json_parser_get_root(tree);
-  g_assert(root && JSON_NODE_HOLDS_OBJECT(root)); /* json_guard saw the brace */
-  if (members_count(root) == members) return json_node_get_object(root);
-  *why = g_strdup("a member comes twice");
+/* Of the line last parsed; NULL: none. */
+static const JsonValue *member(const TraceReader *r, const char *name) {
+  const JsonValue *all = (const JsonValue *)(const void *)r->values->data;
+  for (guint i = 0, at = 1; i < all[0].n; i++, at = all[at].next)
+    if (strcmp(all[at].name, name) == 0) return &all[at];
   return NULL;
 }
 
 /* The version first: a header of another version may look different in all else. */
-static bool accept_header(TraceReader *r, JsonObject *object, GError **error) {
-  JsonNode *format = json_object_get_member(object, "stampede_trace");
-  bool number = format && JSON_NODE_HOLDS_VALUE(format) && json_node_get_value_type(format) == G_TYPE_INT64;
+static bool accept_header(TraceReader *r, GError **error) {
+  const JsonValue *format = member(r, "stampede_trace");
   g_autofree char *why = NULL;
-  if (number && json_node_get_int(format) != TRACE_FORMAT) {
+  if (format && format->kind == JSON_INT && format->integer != TRACE_FORMAT) {
     why = g_strdup_printf("a trace of format version %" G_GUINT64_FORMAT ", this stampede reads version %d",
-                          (guint64)json_node_get_int(format), TRACE_FORMAT);
+                          (guint64)format->integer, TRACE_FORMAT);
     fail(error, r, TRACE_ERROR_VERSION, why);
     return false;
   }
-  why = trace_parse_header(object, &r->parts, &r->header);
+  why = trace_parse_header(r->values, &r->parts, &r->header);
   if (!why) return true;
   g_autofree char *words = g_strdup_printf("not a stampede trace: %s", why);
   fail(error, r, TRACE_ERROR_FORMAT, words);
@@ -60,7 +52,7 @@ static bool accept_header(TraceReader *r, JsonObject *object, GError **error) {
 }
 
 static bool read_header(TraceReader *r, GError **error) {
-  const char *line;
+  char *line;
   gsize length;
   g_autofree char *why = NULL;
   LinesNext next = lines_next(r->lines, &line, &length, error);
@@ -69,8 +61,9 @@ static bool read_header(TraceReader *r, GError **error) {
     fail(error, r, TRACE_ERROR_FORMAT, "not a stampede trace: the file is empty");
     return false;
   }
-  JsonObject *object = parse_line(r->header_tree, line, length, JSON_GUARD_UNSIGNED, &why);
-  if (object) return accept_header(r, object, error);
+  r->header_line = g_memdup2(line, length + 1);
+  why = json_line_parse(r->header_line, length, JSON_UNSIGNED, r->values);
+  if (!why) return accept_header(r, error);
   g_autofree char *words = g_strdup_printf("not a stampede trace: %s", why);
   fail(error, r, TRACE_ERROR_FORMAT, words);
   return false;
@@ -79,8 +72,7 @@ static bool read_header(TraceReader *r, GError **error) {
 static TraceReader *reader_of(Lines *take, GError **error) {
   g_autoptr(TraceReader) r = g_new0(TraceReader, 1);
   r->lines = take;
-  r->header_tree = json_parser_new_immutable();
-  r->tree = json_parser_new_immutable();
+  r->values = g_array_new(FALSE, FALSE, sizeof(JsonValue));
   trace_parts_init(&r->parts);
   r->state = TRACE_STEP;
   return read_header(r, error) ? g_steal_pointer(&r) : NULL;
@@ -98,8 +90,8 @@ TraceReader *trace_reader_new(const char *data, gsize size, const char *name, GE
 void trace_reader_free(TraceReader *r) {
   if (!r) return;
   lines_free(r->lines);
-  g_object_unref(r->header_tree);
-  g_object_unref(r->tree);
+  g_array_unref(r->values);
+  g_free(r->header_line);
   trace_parts_clear(&r->parts);
   g_free(r);
 }
@@ -128,8 +120,8 @@ static TraceNext altered(const TraceReader *r, const char *why, GError **error) 
   return TRACE_FAILED;
 }
 
-static TraceNext accept_step(TraceReader *r, JsonObject *object, TraceStep *step, GError **error) {
-  g_autofree char *why = trace_parse_step(object, &r->parts, step);
+static TraceNext accept_step(TraceReader *r, TraceStep *step, GError **error) {
+  g_autofree char *why = trace_parse_step(r->values, &r->parts, step);
   if (!why && step->i != r->steps)
     why = g_strdup_printf("step %" G_GINT64_FORMAT " where step %" G_GINT64_FORMAT " should be", step->i, r->steps);
   if (why) return altered(r, why, error);
@@ -137,30 +129,27 @@ static TraceNext accept_step(TraceReader *r, JsonObject *object, TraceStep *step
   return TRACE_STEP;
 }
 
-static TraceNext accept_end(TraceReader *r, JsonObject *object, GError **error) {
-  const char *line;
-  gsize length;
-  g_autofree char *why = trace_parse_end(object, &r->parts, &r->end);
+static TraceNext accept_end(TraceReader *r, GError **error) {
+  g_autofree char *why = trace_parse_end(r->values, &r->parts, &r->end);
   if (!why && r->end.steps != r->steps)
     why = g_strdup_printf("the footer counts %" G_GINT64_FORMAT " steps, there are %" G_GINT64_FORMAT, r->end.steps,
                           r->steps);
   if (!why && r->end.loop >= r->steps && r->end.loop >= 0) why = g_strdup("the loop leads to no step");
   if (why) return altered(r, why, error);
-  LinesNext next = lines_next(r->lines, &line, &length, error);
+  LinesNext next = lines_peek(r->lines, error); /* the footer's strings stay in their line */
   if (next == LINES_FAILED) return TRACE_FAILED;
   return next == LINES_END ? TRACE_ENDED : altered(r, "something after the footer", error);
 }
 
 static TraceNext read_next(TraceReader *r, TraceStep *step, GError **error) {
-  const char *line;
+  char *line;
   gsize length;
   g_autofree char *why = NULL;
   LinesNext next = lines_next(r->lines, &line, &length, error);
   if (next == LINES_FAILED) return TRACE_FAILED;
   if (next == LINES_END) return TRACE_CUT;
-  JsonObject *object = parse_line(r->tree, line, length, JSON_GUARD_SIGNED, &why);
-  if (object && json_object_has_member(object, "end")) return accept_end(r, object, error);
-  if (object) return accept_step(r, object, step, error);
+  why = json_line_parse(line, length, JSON_SIGNED, r->values);
+  if (!why) return member(r, "end") ? accept_end(r, error) : accept_step(r, step, error);
   r->cut_in_line = next == LINES_PARTIAL; /* half a line is no garbage when it is the last */
   if (r->cut_in_line) return TRACE_CUT;
   fail(error, r, TRACE_ERROR_FORMAT, why);
