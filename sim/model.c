@@ -1,0 +1,148 @@
+/* model.c - from a scenario to a model: which parts it has, and what they are told. */
+#include "sim/model.h"
+#include "model/postgres/server.h"
+#include <string.h>
+
+enum { DESCRIBED_SLOTS = 64, DESCRIBED_PROCESSES = 24 };
+
+/* ---- workloads ---- */
+
+static PgbenchConfig pgbench_config(const Scenario *s) {
+  PgbenchConfig c = {.clients = (int)scenario_int(s, "workload.clients"),
+                     .transactions = scenario_int(s, "workload.transactions"),
+                     .reconnect = scenario_bool(s, "workload.reconnect"),
+                     .between = (int)scenario_int(s, "workload.between_iterations")};
+  c.threads = (int)MIN(scenario_int(s, "workload.threads"), c.clients);
+  if (!scenario_is(s, "workload.iterations", "warm")) c.iterations = (int)scenario_int(s, "workload.iterations");
+  if (scenario_is(s, "workload.exit_order", "in-order")) c.exit_order = EXIT_IN_ORDER;
+  if (scenario_is(s, "workload.exit_order", "window")) {
+    c.exit_order = EXIT_WINDOW;
+    c.exit_window = (int)scenario_int(s, "workload.exit_order.window");
+  }
+  return c;
+}
+
+static void arrival(const Scenario *s, StormConfig *c) {
+  if (scenario_is(s, "workload.arrive", "burst")) c->burst_ns = scenario_ns(s, "workload.arrive.burst");
+  if (scenario_is(s, "workload.arrive", "every")) c->gap_ns = scenario_ns(s, "workload.arrive.every");
+  if (!scenario_is(s, "workload.arrive", "poisson")) return;
+  c->arrival = ARRIVE_POISSON;
+  c->gap_ns = scenario_gap_ns(s, "workload.arrive.poisson");
+}
+
+static StormConfig storm_config(const Scenario *s) {
+  StormConfig c = {.sessions = (int)scenario_int(s, "workload.clients"), .arrival = ARRIVE_EVERY, .hold = HOLD_EVER};
+  arrival(s, &c);
+  if (scenario_is(s, "workload.hold", "none")) return c;
+  static const Hold kinds[] = {[DRAW_FIXED] = HOLD_FIXED, [DRAW_EXP] = HOLD_EXPONENTIAL, [DRAW_UNIFORM] = HOLD_UNIFORM};
+  Draw d = scenario_draw(s, "workload.hold");
+  c.hold = kinds[d.kind];
+  c.hold_ns = d.low;
+  c.hold_most_ns = d.high;
+  return c;
+}
+
+/* ---- building ---- */
+
+static bool start_workload(Model *m, const Scenario *s, GError **error) {
+  if (scenario_is(s, "workload.kind", "pgbench")) {
+    PgbenchConfig c = pgbench_config(s);
+    pgbench_start(m->server, &c);
+    return true;
+  }
+  if (scenario_is(s, "workload.kind", "storm")) {
+    StormConfig c = storm_config(s);
+    storm_start(m->server, &c);
+    return true;
+  }
+  g_propagate_error(error, scenario_complain(s, "workload.kind", "nothing to simulate; pgbench or storm would be right"));
+  return false;
+}
+
+static bool build(Model *m, const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
+                  GError **error) {
+  PgConfig pg;
+  MemoryConfig memory;
+  if (!scenario_bind_postgres(s, &pg, error)) return false;
+  scenario_bind_memory(s, costs, &memory);
+  m->subject = g_strconcat("model:", pg.variant, NULL);
+  m->world = world_new(costs, pg_server_bytes(&pg, (int)scenario_int(s, "workload.clients")));
+  driver(m->world, data);
+  GError *problem = NULL;
+  m->server = pg_server_new(m->world, &pg, &memory, &problem);
+  if (m->server) return start_workload(m, s, error);
+  g_propagate_error(error, scenario_complain(s, "postgres", "%s", problem->message));
+  g_error_free(problem);
+  return false;
+}
+
+Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
+                   GError **error) {
+  Model *m = g_new0(Model, 1);
+  if (build(m, s, costs, driver, data, error)) return m;
+  model_free(m);
+  return NULL;
+}
+
+void model_free(Model *m) {
+  g_clear_pointer(&m->server, pg_server_free);
+  g_clear_pointer(&m->world, world_free);
+  g_free(m->subject);
+  g_free(m);
+}
+
+bool model_done(const Model *m) { return pg_server_done(m->server); }
+uint64_t model_size(const Model *m) { return (uint64_t)pg_shared_pools(pg_server_shared(m->server))->total; }
+
+/* ---- pictures ---- */
+
+typedef void (*Each)(const char *name, const char *value, void *data);
+
+static void describe_array(const PgShared *s, Each each, void *data) {
+  g_autoptr(GString) members = g_string_new(NULL), offsets = g_string_new(NULL), status = g_string_new(NULL);
+  for (int i = 0, n = pg_members(s); i < n; i++) {
+    PgEntry e = pg_entry(s, i);
+    g_string_append_printf(members, "%s%d", i ? " " : "", e.procno);
+    if (pg_has_offsets(s) && e.procno >= 0)
+      g_string_append_printf(offsets, "%s%d:%d", i ? " " : "", e.procno, pg_slot(s, e.procno).offset);
+    if (pg_has_mirrors(s)) g_string_append_printf(status, "%s%d", i ? " " : "", e.status);
+  }
+  each("pgprocnos", members->str, data);
+  if (pg_has_offsets(s)) each("pgxactoff", offsets->str, data);
+  if (pg_has_mirrors(s)) each("statusFlags", status->str, data);
+}
+
+static void describe_free_list(const PgShared *s, Each each, void *data) {
+  g_autoptr(GString) list = g_string_new(NULL);
+  int left = DESCRIBED_SLOTS;
+  for (int p = pg_free_first(s, PG_BACKENDS); p >= 0 && left-- > 0; p = pg_free_next(s, p))
+    g_string_append_printf(list, "%s%d", list->len ? " " : "", p);
+  each("free list", list->str, data);
+}
+
+/* Who is where, and what it waits for: "ProcArrayAdd" or "ProcArrayLock?". */
+static void describe_processes(const World *w, Each each, void *data) {
+  for (ProcId p = 1; p < world_processes(w) && p <= DESCRIBED_PROCESSES; p++) {
+    g_autofree char *name = g_strdup_printf("%s[%u]", world_name_of(w, p), p);
+    if (!world_alive(w, p)) {
+      each(name, "ended", data);
+      continue;
+    }
+    ObjectId on = world_waits_on(w, p);
+    SiteId held[LOCKS_HELD_MAX];
+    guint n = lock_held_by(w, p, held, LOCKS_HELD_MAX);
+    g_autoptr(GString) state = g_string_new(on ? "waits for " : "at ");
+    g_string_append(state, on ? object_name(w, on) : world_at(w, p));
+    for (guint i = 0; i < n; i++)
+      g_string_append_printf(state, "%s%s", i ? ", " : "; holds ", ledger_site_name(world_ledger((World *)w), held[i]));
+    each(name, state->str, data);
+  }
+}
+
+void model_describe(const Model *m, Each each, void *data) {
+  const PgShared *s = pg_server_shared(m->server);
+  if (pg_shared_pools(s)->backends > DESCRIBED_SLOTS || !pg_shared_words(s)) return;
+  describe_array(s, each, data);
+  describe_free_list(s, each, data);
+  describe_processes(m->world, each, data);
+}
