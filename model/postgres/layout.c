@@ -6,7 +6,7 @@
  * settings that are not modelled. */
 #include "model/postgres/layout.h"
 
-enum { CHUNK_ALIGN = 128, SEMAPHORE_BYTES = 128, PHASE_SPAN = 65536, WORDS_MOST = 32768 };
+enum { CHUNK_ALIGN = 128, SEMAPHORE_BYTES = 128, PHASE_SPAN = 65536, SMALL = 1024, ARRAYS_MOST = 32768 };
 
 const char *pg_field_name(PgField f) {
   static const char *const names[PGF_COUNT] = {[PGF_PROC_HDR] = "PROC_HDR",
@@ -48,7 +48,10 @@ static void lay_out_dense(PgShared *s, int total) {
   uint64_t align = c->one_chunk ? 1 : CHUNK_ALIGN;
   s->n_dense = 1;
   if (c->offsets == OFFSETS_NONE) {
-    s->pgxact = add(s, pg_field_name(PGF_PGXACT), 12, total, align);
+    StructureId id = segment_add(s->segment, pg_field_name(PGF_PGXACT), 12, (uint64_t)total, MAX(align, 4), 0);
+    s->pgxact = segment_address(s->segment, id, 0);
+    s->member_words = id;
+    s->member_offset = 0, s->member_bytes = 12;
     return;
   }
   dense_add(s, PGF_XIDS, PGSTEP_MOVE_XIDS, 4, total, align);
@@ -58,7 +61,8 @@ static void lay_out_dense(PgShared *s, int total) {
     s->offset_base = segment_address(s->segment, id, 0);
     s->offset_stride = 4;
     s->offset_field = PGF_PGXACTOFFS;
-    s->members = s->words ? NULL : word_set_new(s->segment, id, 0, 4);
+    s->member_words = id;
+    s->member_offset = 0;
   }
   dense_add(s, PGF_STATUS, PGSTEP_MOVE_STATUS, 1, total, align);
 }
@@ -74,8 +78,9 @@ static void lay_out_procs(PgShared *s, int total) {
   s->offset_base = s->pgproc + (uint64_t)c->off_pgxactoff;
   s->offset_stride = (uint64_t)c->pgproc_size;
   s->offset_field = PGF_PGXACTOFF;
+  s->member_words = id;
+  s->member_offset = (uint64_t)c->off_pgxactoff, s->member_bytes = 4;
   lay_out_dense(s, total);
-  if (!s->words && !s->members) s->members = word_set_new(s->segment, id, (uint64_t)c->off_pgxactoff, 4);
   if (c->fast_path_bytes) s->fast_path = add(s, "fast-path locks", c->fast_path_bytes, total, CHUNK_ALIGN);
   int header = c->proc_array_header_bytes ? c->proc_array_header_bytes : 36;
   s->array_header = add(s, "ProcArray", header, 1, CHUNK_ALIGN);
@@ -113,8 +118,8 @@ static void allocate(PgShared *s, Arena *a) {
   s->subxids = arena_alloc(a, n * sizeof *s->subxids);
   uint8_t **bytes[] = {&s->flags, &s->listed, &s->was_out};
   for (size_t i = 0; i < G_N_ELEMENTS(bytes); i++) *bytes[i] = arena_alloc(a, n);
-  for (int i = 0; s->words && i < s->n_dense; i++) s->dense[i].data = arena_alloc(a, places * s->dense[i].width);
-  for (size_t i = 0; s->words && i < places; i++) pgprocnos_of(s)[i] = -1;
+  for (int i = 0; s->arrays && i < s->n_dense; i++) s->dense[i].data = arena_alloc(a, places * s->dense[i].width);
+  for (size_t i = 0; s->arrays && i < places; i++) pgprocnos_of(s)[i] = -1;
 }
 
 static bool any_step_deviates(const PgConfig *c) {
@@ -123,12 +128,17 @@ static bool any_step_deviates(const PgConfig *c) {
   return false;
 }
 
+/* Small models keep everything in the arena, so that it can be saved and restored. */
 static void choose_way(PgShared *s, const MemoryConfig *m) {
   const PgConfig *c = &s->config;
+  int n = s->pools.total;
   s->deviates = any_step_deviates(c);
-  s->every_word = m->lines || m->tlb_l1 || m->tlb_l2;
-  s->words = c->touch == TOUCH_WORDS || m->tlb_l1 || m->tlb_l2 || s->deviates || c->order == ORDER_UNSORTED ||
-             (c->touch == TOUCH_AUTO && s->pools.total <= WORDS_MOST);
+  if (s->deviates || c->order == ORDER_UNSORTED || m->tlb_l1 || c->touch == TOUCH_WORDS) {
+    s->arrays = true;
+    return;
+  }
+  s->arrays = c->touch == TOUCH_AUTO && n <= ARRAYS_MOST;
+  s->ranges = c->touch == TOUCH_RANGES || n > SMALL;
 }
 
 PgShared *pg_shared_new(Arena *a, const PgConfig *c, const MemoryConfig *m, GError **error) {
@@ -143,6 +153,7 @@ PgShared *pg_shared_new(Arena *a, const PgConfig *c, const MemoryConfig *m, GErr
       s->pools.max_backends + s->pools.prepared; /* PROCARRAY_MAXPROCS: auxiliary processes are never in it */
   lay_out_procs(s, s->pools.total);
   lay_out_entries(s);
+  if (s->ranges) s->members = word_set_new(s->segment, s->member_words, s->member_offset, s->member_bytes);
   allocate(s, a);
   slots_lay_out(s, a);
   sinval_lay_out(s, a);
@@ -169,7 +180,7 @@ const PgPools *pg_shared_pools(const PgShared *s) {
   return &s->pools;
 }
 bool pg_shared_words(const PgShared *s) {
-  return s->words;
+  return s->arrays;
 }
 int pg_pmchild_flags(const PgShared *s) {
   return s->pmchild_flags;

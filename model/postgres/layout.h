@@ -12,7 +12,7 @@ typedef struct {
   PgStep move;
   uint64_t base; /* address of entry 0 */
   uint32_t width;
-  void *data; /* NULL in ranges */
+  void *data; /* NULL: not kept */
 } DenseArray;
 
 typedef struct {
@@ -28,7 +28,8 @@ struct PgShared {
   PgPools pools;
   Segment *segment;
   uint64_t page_size;
-  bool words, every_word, deviates; /* every_word: a second touch of a page may count (TLB, lines) */
+  bool arrays, ranges,
+      deviates; /* contents are kept; followers are touched as ranges; a step is not as in PostgreSQL */
   int max_procs, pool_first[PG_POOL_COUNT + 1], pmchild_flags;
   /* addresses */
   uint64_t proc_hdr, free_slots, pgproc, array_header, pgxact, semaphores, fast_path, sinval_header, sinval, sinval_nos,
@@ -36,9 +37,11 @@ struct PgShared {
   uint32_t status_width[STATUS_AREAS];
   uint64_t offset_base, offset_stride; /* of the word that says a slot's place */
   PgField offset_field;
+  StructureId member_words; /* what the set of members is made of */
+  uint64_t member_offset, member_bytes;
   DenseArray dense[DENSE_MAX];
   int n_dense;
-  WordSet *members; /* ranges */
+  WordSet *members; /* with ranges: their offset words, or (before 14) their PGXACTs */
   /* in the arena, by procno unless said otherwise */
   SharedState *state;
   int32_t *offset, *next, *prev, *pid, *owner, *sinval_at; /* sinval_at: entry, or place in sinval's own dense array */

@@ -18,7 +18,7 @@ static int search_words(const PgShared *s, int procno, int n) {
 static int search(PgShared *s, int procno, int n, AddressSpace *as, PgCost *c) {
   int times = pg_times(s, PGSTEP_SEARCH);
   if (times == 0 || s->config.order == ORDER_UNSORTED) return n;
-  int i = s->words ? search_words(s, procno, n) : n - (int)word_set_from(s->members, (uint64_t)procno);
+  int i = s->members ? n - (int)word_set_from(s->members, (uint64_t)procno) : search_words(s, procno, n);
   int looked_at = times * MIN(i + 1, n);
   pg_read(c, PGF_PGPROCNOS, as, s->dense[DENSE_PGPROCNOS].base, (uint64_t)MIN(i + 1, n) * 4, looked_at);
   c->use[PGF_PGPROCNOS].scanned += looked_at;
@@ -40,7 +40,7 @@ static void move_tail(PgShared *s, const DenseArray *d, int from, int n, int by,
 }
 
 static void write_entry(PgShared *s, int i, int procno, AddressSpace *as, PgCost *c) {
-  if (s->words) {
+  if (s->arrays) {
     pgprocnos_of(s)[i] = procno;
     if (s->n_dense > 1) {
       ((uint32_t *)s->dense[DENSE_XIDS].data)[i] = s->xid[procno];
@@ -61,37 +61,37 @@ static void touch_offset(const PgShared *s, int procno, AddressSpace *as, Touch 
   memory_touch(as, word, 4, MEM_WRITE, t);
 }
 
-/* The entry of a mutant's array may be -1, left by a tail that was not moved. */
-static void store_words(PgShared *s, int from, int n, AddressSpace *as, Touch *t) {
+static void write_offsets(PgShared *s, int from, int n) {
   const int32_t *nos = pgprocnos_of(s);
   int32_t *offset = s->offset;
-  if (s->deviates || s->every_word || s->config.read_before_write) {
-    for (int i = from; i < n; i++)
-      if (nos[i] >= 0) offset[nos[i]] = i, touch_offset(s, nos[i], as, t);
-    return;
-  }
-  uint64_t base = s->offset_base, stride = s->offset_stride;
-  for (int i = from; i < n; i++) {
-    offset[nos[i]] = i;
-    memory_touch(as, base + (uint64_t)nos[i] * stride, 4, MEM_WRITE, t);
-  }
+  for (int i = from; i < n; i++)
+    if (nos[i] >= 0) offset[nos[i]] = i; /* -1: only in a mutant, left by a tail that was not moved */
 }
 
-/* first: every member of a proc number not below it is a follower. A pass of loads and then one of stores counts as
- * load and store of each word in turn (memory.h, word_set_touch). */
-static void store_ranges(PgShared *s, int first, AddressSpace *as, Touch *t) {
-  if (s->config.read_before_write) word_set_touch(s->members, as, (uint64_t)first, MEM_READ, t);
-  word_set_touch(s->members, as, (uint64_t)first, MEM_WRITE, t);
+static void touch_words(const PgShared *s, int from, int n, AddressSpace *as, Touch *t) {
+  const int32_t *nos = pgprocnos_of(s);
+  for (int i = from; i < n; i++)
+    if (nos[i] >= 0) touch_offset(s, nos[i], as, t);
 }
 
+/* Every member of a proc number above `after` is a follower. A pass of loads and then one of stores counts as load and
+ * store of each word in turn (memory.h, word_set_touch). */
+static void touch_ranges(const PgShared *s, int after, AddressSpace *as, Touch *t) {
+  uint64_t first = (uint64_t)after + 1;
+  if (s->config.read_before_write) word_set_touch(s->members, as, first, MEM_READ, t);
+  word_set_touch(s->members, as, first, MEM_WRITE, t);
+}
+
+/* Members from place `from` on, all those behind proc number `after`, learn their places. */
 static void store_followers(PgShared *s, int from, int n, int after, AddressSpace *as, PgCost *c) {
   if (s->config.offsets == OFFSETS_NONE || from >= n) return;
   PgUse *use = &c->use[s->offset_field];
   for (int times = pg_times(s, PGSTEP_STORE_OFFSETS); times > 0; times--) {
-    if (s->words)
-      store_words(s, from, n, as, &use->touch);
+    if (s->arrays) write_offsets(s, from, n);
+    if (s->ranges)
+      touch_ranges(s, after, as, &use->touch);
     else
-      store_ranges(s, after + 1, as, &use->touch);
+      touch_words(s, from, n, as, &use->touch);
     use->stores += n - from;
     if (s->config.read_before_write) use->loads += n - from;
     c->followers += n - from;
@@ -129,7 +129,7 @@ int procarray_add(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
 /* Before 14 there was no pgxactoff and Remove searched. A mutant's offset may be stale and name no place at all. */
 static int place_of(PgShared *s, int procno, int n, AddressSpace *as, PgCost *c) {
   int i;
-  if (!s->words)
+  if (!s->arrays)
     i = n - (int)word_set_from(s->members, (uint64_t)procno);
   else if (s->config.offsets != OFFSETS_NONE)
     i = s->offset[procno];
@@ -168,7 +168,7 @@ static void swap_with_last(PgShared *s, int i, int n, AddressSpace *as, PgCost *
 static void close_gap(PgShared *s, int i, int n, int procno, AddressSpace *as, PgCost *c) {
   for (int k = 0; k < s->n_dense; k++) move_tail(s, &s->dense[k], i + 1, n, -1, as, c);
   c->moved += n - 1 - i;
-  if (s->words) pgprocnos_of(s)[n - 1] = -1;
+  if (s->arrays) pgprocnos_of(s)[n - 1] = -1;
   pg_write(c, PGF_PGPROCNOS, as, s->dense[DENSE_PGPROCNOS].base + (uint64_t)(n - 1) * 4, 4, 1);
   s->state->num_procs = n - 1;
   pg_write(c, PGF_PROCARRAY, as, s->array_header, 8, 1);
@@ -208,9 +208,14 @@ void procarray_scan(PgShared *s, AddressSpace *as, PgCost *c) {
   const DenseArray *d = &s->dense[s->n_dense > 1 ? DENSE_XIDS : DENSE_PGPROCNOS];
   pg_read(c, d->field, as, d->base, (uint64_t)n * d->width, n);
   c->use[d->field].scanned += n;
-  if (s->n_dense == 1 && s->words)
+  if (s->n_dense > 1) return;
+  if (s->members)
+    word_set_touch(s->members, as, 0, MEM_READ, &c->use[PGF_PGXACT].touch);
+  else
     for (int i = 0; i < n; i++)
-      if (pgprocnos_of(s)[i] >= 0) pg_read(c, PGF_PGXACT, as, s->pgxact + (uint64_t)pgprocnos_of(s)[i] * 12, 12, 1);
+      if (pgprocnos_of(s)[i] >= 0)
+        memory_touch(as, s->pgxact + (uint64_t)pgprocnos_of(s)[i] * 12, 12, MEM_READ, &c->use[PGF_PGXACT].touch);
+  c->use[PGF_PGXACT].loads += n;
 }
 
 int pg_members(const PgShared *s) {
@@ -241,7 +246,7 @@ static int member_ranges(const PgShared *s, int i) {
 
 PgEntry pg_entry(const PgShared *s, int i) {
   g_assert(i >= 0 && i < pg_members(s));
-  if (!s->words) {
+  if (!s->arrays) {
     int p = member_ranges(s, i);
     return (PgEntry){p, s->xid[p], s->subxids[p], s->flags[p]};
   }

@@ -3,10 +3,10 @@
  * server.h's business. Contents live in the arena; every access is a touch of the acting process's address space and is
  * told in a PgCost. The order of accesses is written down in README.md.
  *
- * Two ways that count the same: WORDS keeps the dense arrays and makes each follower's store; RANGES keeps only who is
- * a member and counts ranges (for hundreds of thousands of slots). TOUCH_AUTO: words up to 32768 slots; always words
- * with a TLB, with an unsorted array and where a step deviates. Ranges keep members outside the arena: no snapshots
- * there. */
+ * Ways that count the same: WORDS keeps the dense arrays and touches each follower's word; RANGES keeps only who is a
+ * member, counts ranges (for hundreds of thousands of slots), and leaves nothing to look at. TOUCH_AUTO: words up to
+ * 1024 slots; up to 32768 the arrays are kept and touched as ranges; ranges above. Always words with a TLB, with an
+ * unsorted array and where a step deviates. The set behind ranges is not in the arena: no snapshots of such a model. */
 #pragma once
 #include "model/memory/memory.h"
 #include "model/postgres/config.h"
@@ -69,7 +69,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PgShared, pg_shared_free)
 size_t pg_shared_bytes(const PgConfig *c); /* of arena, at most */
 Segment *pg_segment(const PgShared *s);    /* for address spaces, which go before the PgShared */
 const PgPools *pg_shared_pools(const PgShared *s);
-bool pg_shared_words(const PgShared *s);
+bool pg_shared_words(const PgShared *s); /* the dense arrays are there to be looked at */
 void pg_pgproc_pages(const PgShared *s, uint64_t *first,
                      uint64_t *count); /* pages of the segment under the PGPROC array */
 

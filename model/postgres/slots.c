@@ -226,7 +226,7 @@ int pg_handed_out(const PgShared *s) {
 PgSlot pg_slot(const PgShared *s, int procno) {
   PgPool pool = pool_of(s, procno);
   int offset = s->offset[procno];
-  if (s->members && word_set_has(s->members, (uint64_t)procno))
+  if (!s->arrays && word_set_has(s->members, (uint64_t)procno))
     offset = pg_members(s) - (int)word_set_from(s->members, (uint64_t)procno);
   return (PgSlot){.pool = pool,
                   .listed = s->listed[procno],
