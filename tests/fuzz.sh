@@ -28,7 +28,7 @@ for target in "${targets[@]}"; do
   else
     failed=$((failed + 1))
     echo "fuzz $name: FAILED; run $target on the file named below"
-    tail -n 60 "$scratch/log"
+    grep -vE '^#[0-9]+[[:space:]]|^0x' "$scratch/log" | tail -n 40
   fi
 done
 echo "$passed passed, $failed failed"
