@@ -128,6 +128,21 @@ static void lines_that_are_no_json(void) {
       {0}});
 }
 
+/* Beyond a few members names are looked up another way. */
+static void repeated_among_many(void) {
+  g_autoptr(GString) members = g_string_new("\"do\":\"fork\",\"args\":{");
+  for (guint i = 0; i < 40; i++) g_string_append_printf(members, "\"f%u\":%u,", i, i);
+  g_autofree char *fine = g_strconcat(members->str, "\"f40\":0}", NULL);
+  g_autofree char *twice = g_strconcat(members->str, "\"f7\":0}", NULL);
+  g_autofree char *fine_text = replaced("\"do\":\"fork\"", fine), *twice_text = replaced("\"do\":\"fork\"", twice);
+  Outcome o = read_bytes(fine_text, strlen(fine_text));
+  expect_int(o.last, ==, TRACE_ENDED);
+  g_free(o.message);
+  gsize before = strlen("{\"i\":0,\"t_ns\":0,\"who\":\"postmaster[1]\",") + members->len;
+  g_autofree char *should = g_strdup_printf("t:2: byte %zu: a member comes twice", before + 1);
+  expect_refused(twice_text, TRACE_ERROR_FORMAT, should);
+}
+
 static void other_spellings_are_accepted(void) {
   g_autofree char *text = replaced("\"do\":\"fork\"", "\t\"do\" : \"\\u0066\\u006F\\/\\ud83d\\ude00\" ");
   Outcome o = read_bytes(text, strlen(text));
@@ -231,6 +246,7 @@ int main(void) {
                                                {"altered steps", altered_steps},
                                                {"altered footers", altered_footers},
                                                {"lines that are no JSON", lines_that_are_no_json},
+                                               {"a name comes twice among many", repeated_among_many},
                                                {"other spellings are accepted", other_spellings_are_accepted},
                                                {"garbage", garbage},
                                                {"an endless line", endless_line},

@@ -16,29 +16,18 @@ GQuark trace_error_quark(void) {
   return g_quark_from_static_string("stampede-trace-error");
 }
 
-/* `"name":` with the comma before it unless it is the first member. */
-static void member(Output *o, const char *name, bool *first) {
-  if (!*first) output_bytes(o, ",", 1);
-  *first = false;
-  output_string(o, name);
-  output_bytes(o, ":", 1);
-}
+/* A member that is not the first of its object; its name needs no escape and no strlen. */
+#define KEY(o, name)               output_bytes(o, ",\"" name "\":", sizeof(",\"" name "\":") - 1)
+#define KEY_STRING(o, name, value) (KEY(o, name), output_string(o, value))
+#define KEY_INT(o, name, value)    (KEY(o, name), output_int(o, value))
+#define LITERAL(o, text)           output_bytes(o, text, sizeof(text) - 1)
 
-static void member_string(Output *o, const char *name, const char *value, bool *first) {
-  if (!value) return;
-  member(o, name, first);
-  output_string(o, value);
-}
-
-static void member_int(Output *o, const char *name, int64_t value, bool *first) {
-  member(o, name, first);
-  output_int(o, value);
-}
-
-static void member_hash(Output *o, const char *name, Hash128 h, bool *first) {
+static void put_hash(Output *o, Hash128 h) {
   char text[33];
   trace_hash_text(h, text);
-  member_string(o, name, text, first);
+  LITERAL(o, "\"");
+  output_bytes(o, text, 32);
+  LITERAL(o, "\"");
 }
 
 /* Ends the line that began when `before` bytes were pending. */
@@ -48,46 +37,44 @@ static void end_line(Output *o, gsize before) {
 }
 
 static void write_source(Output *o, const TraceSource *s) {
-  bool first = true;
-  output_bytes(o, "{", 1);
-  member_string(o, "kind", s->kind, &first);
-  member_string(o, "name", s->name, &first);
-  member_string(o, "text", s->text, &first);
-  member_string(o, "hash", s->hash, &first);
-  output_bytes(o, "}", 1);
+  LITERAL(o, "{\"kind\":");
+  output_string(o, s->kind);
+  KEY_STRING(o, "name", s->name);
+  if (s->text) KEY_STRING(o, "text", s->text);
+  if (s->hash) KEY_STRING(o, "hash", s->hash);
+  LITERAL(o, "}");
 }
 
-static void write_origin(Output *o, const TraceHeader *h, bool *first) {
-  member(o, "overrides", first);
-  output_bytes(o, "[", 1);
+static void write_origin(Output *o, const TraceHeader *h) {
+  KEY(o, "overrides");
+  LITERAL(o, "[");
   for (guint n = 0; h->overrides && h->overrides[n]; n++) {
-    if (n) output_bytes(o, ",", 1);
+    if (n) LITERAL(o, ",");
     output_string(o, h->overrides[n]);
   }
-  output_bytes(o, "]", 1);
-  member(o, "sources", first);
-  output_bytes(o, "[", 1);
+  LITERAL(o, "]");
+  KEY(o, "sources");
+  LITERAL(o, "[");
   for (guint n = 0; n < h->n_sources; n++) {
-    if (n) output_bytes(o, ",", 1);
+    if (n) LITERAL(o, ",");
     write_source(o, &h->sources[n]);
   }
-  output_bytes(o, "]", 1);
+  LITERAL(o, "]");
 }
 
 static void write_header(Output *o, const TraceHeader *h) {
-  bool first = true;
-  output_bytes(o, "{", 1);
-  member_int(o, "stampede_trace", TRACE_FORMAT, &first);
-  member_string(o, "version", h->version, &first);
-  member_string(o, "command", h->command, &first);
-  member_string(o, "scenario", h->scenario, &first);
-  member_string(o, "text", h->text, &first);
-  write_origin(o, h, &first);
-  member(o, "seed", &first);
+  LITERAL(o, "{\"stampede_trace\":");
+  output_int(o, TRACE_FORMAT);
+  KEY_STRING(o, "version", h->version);
+  KEY_STRING(o, "command", h->command);
+  KEY_STRING(o, "scenario", h->scenario);
+  KEY_STRING(o, "text", h->text);
+  write_origin(o, h);
+  KEY(o, "seed");
   output_uint(o, h->seed);
-  member_string(o, "subject", h->subject, &first);
-  member_int(o, "k", h->k, &first);
-  output_bytes(o, "}", 1);
+  KEY_STRING(o, "subject", h->subject);
+  KEY_INT(o, "k", h->k);
+  LITERAL(o, "}");
   end_line(o, 0);
 }
 
@@ -116,97 +103,96 @@ static bool unique(const NoteField *fields, guint n) {
   return true;
 }
 
-static void write_fields(Output *o, const char *name, const NoteField *fields, guint n, bool *first) {
-  if (!n) return;
+static void write_fields(Output *o, const NoteField *fields, guint n) {
   g_assert(unique(fields, n));
-  bool inner = true;
-  member(o, name, first);
-  output_bytes(o, "{", 1);
-  for (guint f = 0; f < n; f++)
+  for (guint f = 0; f < n; f++) {
+    output_bytes(o, f ? "," : "{", 1);
+    output_string(o, fields[f].name);
+    LITERAL(o, ":");
     if (fields[f].text)
-      member_string(o, fields[f].name, fields[f].text, &inner);
+      output_string(o, fields[f].text);
     else
-      member_int(o, fields[f].name, fields[f].value, &inner);
-  output_bytes(o, "}", 1);
+      output_int(o, fields[f].value);
+  }
+  LITERAL(o, "}");
 }
 
-static void write_choices(Output *o, const TraceChoice *choices, guint n, bool *first) {
-  if (!n) return;
-  member(o, "choice", first);
-  if (n > 1) output_bytes(o, "[", 1);
+static void write_choices(Output *o, const TraceChoice *choices, guint n) {
+  if (n > 1) LITERAL(o, "[");
   for (guint c = 0; c < n; c++) {
     g_assert(0 <= choices[c].took && choices[c].took < choices[c].n);
-    bool inner = true;
-    output_str(o, c ? ",{" : "{");
-    member_string(o, "name", choices[c].name, &inner);
-    member_int(o, "n", choices[c].n, &inner);
-    member_int(o, "took", choices[c].took, &inner);
-    output_bytes(o, "}", 1);
+    if (c) LITERAL(o, ",");
+    LITERAL(o, "{\"name\":");
+    output_string(o, choices[c].name);
+    KEY_INT(o, "n", choices[c].n);
+    KEY_INT(o, "took", choices[c].took);
+    LITERAL(o, "}");
   }
-  if (n > 1) output_bytes(o, "]", 1);
+  if (n > 1) LITERAL(o, "]");
+}
+
+static void write_step(Output *o, const TraceStep *s) {
+  LITERAL(o, "{\"i\":");
+  output_int(o, s->i);
+  if (s->t_ns >= 0) KEY_INT(o, "t_ns", s->t_ns);
+  if (s->who) KEY_STRING(o, "who", s->who);
+  KEY_STRING(o, "do", s->what);
+  if (s->hidden) LITERAL(o, ",\"hidden\":true");
+  if (s->n_args) KEY(o, "args"), write_fields(o, s->args, s->n_args);
+  if (s->n_changed) KEY(o, "changed"), write_fields(o, s->changed, s->n_changed);
+  if (s->n_choices) KEY(o, "choice"), write_choices(o, s->choices, s->n_choices);
+  if (s->hashed) KEY(o, "hash"), put_hash(o, s->hash);
+  LITERAL(o, "}");
 }
 
 bool trace_writer_step(TraceWriter *w, const TraceStep *s, GError **error) {
-  Output *o = w->out;
+  gsize before = output_pending(w->out);
   g_assert(!w->closed && s->what);
   g_assert_cmpint(s->i, ==, w->steps);
   w->steps++;
-  gsize before = output_pending(o);
-  bool first = true;
-  output_bytes(o, "{", 1);
-  member_int(o, "i", s->i, &first);
-  if (s->t_ns >= 0) member_int(o, "t_ns", s->t_ns, &first);
-  member_string(o, "who", s->who, &first);
-  member_string(o, "do", s->what, &first);
-  if (s->hidden) output_str(o, ",\"hidden\":true");
-  write_fields(o, "args", s->args, s->n_args, &first);
-  write_fields(o, "changed", s->changed, s->n_changed, &first);
-  write_choices(o, s->choices, s->n_choices, &first);
-  if (s->hashed) member_hash(o, "hash", s->hash, &first);
-  output_bytes(o, "}", 1);
-  end_line(o, before);
-  return output_pending(o) > 0 && output_pending(o) < FLUSH_AT ? true : output_flush(o, error);
+  write_step(w->out, s);
+  end_line(w->out, before);
+  gsize pending = output_pending(w->out); /* none: an error, which flush reports */
+  return 0 < pending && pending < FLUSH_AT ? true : output_flush(w->out, error);
 }
 
-static void write_checks(Output *o, const TraceEnd *end, bool *first) {
-  member(o, "checks", first);
-  output_bytes(o, "[", 1);
+static void write_checks(Output *o, const TraceEnd *end) {
+  LITERAL(o, "[");
   for (guint c = 0; c < end->n_checks; c++) {
     const TraceCheck *check = &end->checks[c];
-    bool inner = true;
-    output_str(o, c ? ",{" : "{");
-    member_string(o, "name", check->name, &inner);
-    member_string(o, "verdict", check->verdict, &inner);
-    if (check->step >= 0) member_int(o, "step", check->step, &inner);
-    member_string(o, "why", check->why, &inner);
-    output_bytes(o, "}", 1);
+    if (c) LITERAL(o, ",");
+    LITERAL(o, "{\"name\":");
+    output_string(o, check->name);
+    KEY_STRING(o, "verdict", check->verdict);
+    if (check->step >= 0) KEY_INT(o, "step", check->step);
+    if (check->why) KEY_STRING(o, "why", check->why);
+    LITERAL(o, "}");
   }
-  output_bytes(o, "]", 1);
+  LITERAL(o, "]");
 }
 
-static void write_metrics(Output *o, const TraceEnd *end, bool *first) {
-  bool inner = true;
-  member(o, "metrics", first);
-  output_bytes(o, "{", 1);
+static void write_metrics(Output *o, const TraceEnd *end) {
+  LITERAL(o, "{");
   for (guint m = 0; m < end->n_metrics; m++) {
-    member(o, end->metrics[m].name, &inner);
+    if (m) LITERAL(o, ",");
+    output_string(o, end->metrics[m].name);
+    LITERAL(o, ":");
     output_double(o, end->metrics[m].value);
   }
-  output_bytes(o, "}", 1);
+  LITERAL(o, "}");
 }
 
 static void write_end(Output *o, const TraceEnd *end, int64_t steps) {
-  bool first = true;
   gsize before = output_pending(o);
-  output_str(o, "{\"end\":{");
-  member_int(o, "steps", steps, &first);
-  member_string(o, "verdict", end->verdict, &first);
-  write_checks(o, end, &first);
-  write_metrics(o, end, &first);
-  if (end->loop >= 0) member_int(o, "loop", end->loop, &first);
-  if (end->t_ns >= 0) member_int(o, "t_ns", end->t_ns, &first);
-  if (end->hashed) member_hash(o, "state_hash", end->state_hash, &first);
-  output_str(o, "}}");
+  LITERAL(o, "{\"end\":{\"steps\":");
+  output_int(o, steps);
+  KEY_STRING(o, "verdict", end->verdict);
+  KEY(o, "checks"), write_checks(o, end);
+  KEY(o, "metrics"), write_metrics(o, end);
+  if (end->loop >= 0) KEY_INT(o, "loop", end->loop);
+  if (end->t_ns >= 0) KEY_INT(o, "t_ns", end->t_ns);
+  if (end->hashed) KEY(o, "state_hash"), put_hash(o, end->state_hash);
+  LITERAL(o, "}}");
   end_line(o, before);
 }
 
