@@ -182,6 +182,19 @@ static int run_deep(int kib, size_t stack) {
   return depth;
 }
 
+/* The same between neighbours: without a guard the overflow would find memory there and come back unnoticed. */
+static int run_deep_among_others(int kib, size_t stack) {
+  Coro *others[16];
+  for (int i = 0; i < 8; i++) others[i] = coro_new(deep, NULL, stack);
+  int depth = kib;
+  Coro *c = coro_new(deep, &depth, stack);
+  for (int i = 8; i < 16; i++) others[i] = coro_new(deep, NULL, stack);
+  coro_resume(c);
+  coro_free(c);
+  for (int i = 0; i < 16; i++) coro_free(others[i]);
+  return depth;
+}
+
 /* The signal that ends a child which recurses `kib` KiB deep on a stack of `stack` bytes; 0: it came back. */
 static int ends_by(int kib, size_t stack) {
   pid_t child = fork();
@@ -189,7 +202,7 @@ static int ends_by(int kib, size_t stack) {
     signal(SIGSEGV, SIG_DFL); /* not a sanitizer's report */
     signal(SIGBUS, SIG_DFL);
     if (!freopen("/dev/null", "w", stderr)) _exit(3);
-    _exit(run_deep(kib, stack) != kib);
+    _exit(run_deep_among_others(kib, stack) != kib);
   }
   int status = 0;
   if (waitpid(child, &status, 0) != child) return -1;
@@ -198,6 +211,7 @@ static int ends_by(int kib, size_t stack) {
 
 static void stack_has_its_size_and_a_guard(void) {
   expect_int(run_deep(200, 1 << 20), ==, 200); /* frames may be thrice as big under ASan */
+  expect_int(ends_by(20, 64 << 10), ==, 0);
   int by = ends_by(256, 64 << 10);
   expect(by == SIGSEGV || by == SIGBUS);
 }
