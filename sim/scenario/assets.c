@@ -111,20 +111,16 @@ static char *read_up_to(int fd, gsize most, gsize *length) {
 
 char *asset_read(const char *path, gsize most, gsize *length, GError **error) {
   struct stat st;
-  const char *why = NULL;
-  g_autofree char *text = NULL;
+  g_autofree char *text = NULL, *file = g_strdup(path);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0 || fstat(fd, &st))
-    why = g_strerror(errno);
-  else if (S_ISDIR(st.st_mode))
-    why = "a directory, not a file";
-  else if (!(text = read_up_to(fd, most, length)))
-    why = g_strerror(errno);
-  else if (*length > most)
-    why = "larger than any file of this kind may be";
+  const bool there = fd >= 0 && fstat(fd, &st) == 0, folder = there && S_ISDIR(st.st_mode);
+  if (there && !folder) text = read_up_to(fd, most, length);
+  const int why = errno;
   if (fd >= 0) close(fd);
-  if (!why) return g_steal_pointer(&text);
-  g_autofree char *file = g_strdup(path);
-  g_propagate_error(error, mark_error(&(Mark){.file = file}, NULL, "cannot be read: %s", why));
+  if (text && *length <= most) return g_steal_pointer(&text);
+  g_propagate_error(error, mark_error(&(Mark){.file = file}, NULL, "cannot be read: %s",
+                                      folder ? "a directory, not a file"
+                                      : text ? "larger than any file of this kind may be"
+                                             : g_strerror(why)));
   return NULL;
 }

@@ -87,7 +87,7 @@ void node_put(Node *map, const char *key, Node *child) {
   g_free(child->key);
   child->key = name;
   for (guint i = 0; i < map->children->len; i++) {
-    if (strcmp(((Node *)map->children->pdata[i])->key, name)) continue;
+    if (strcmp(((Node *)map->children->pdata[i])->key, name) != 0) continue;
     node_free(map->children->pdata[i]);
     map->children->pdata[i] = child;
     return;

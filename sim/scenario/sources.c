@@ -66,7 +66,7 @@ static bool text_of(const ScenarioOptions *opt, DocumentKind kind, const char *n
   gsize length = 0;
   for (guint i = 0; opt->embedded && i < opt->embedded->len; i++) {
     const ScenarioSource *s = opt->embedded->pdata[i];
-    if (strcmp(s->kind, kind_word(kind)) || strcmp(s->name, name)) continue;
+    if (strcmp(s->kind, kind_word(kind)) != 0 || strcmp(s->name, name) != 0) continue;
     *file = g_strdup_printf("%s %s", s->kind, s->name);
     *text = g_strdup(s->text);
     return true;

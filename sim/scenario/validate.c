@@ -57,7 +57,7 @@ static bool nothing_missing(const Check *c, const Node *map, const char *pattern
   for (guint i = 0; i < key_table_len; i++) {
     const KeyInfo *k = &key_table[i];
     const size_t len = strlen(pattern);
-    if (!(k->types & K_REQUIRED) || strncmp(k->path, pattern, len) || (len && k->path[len] != '.')) continue;
+    if (!(k->types & K_REQUIRED) || strncmp(k->path, pattern, len) != 0 || (len && k->path[len] != '.')) continue;
     const char *name = k->path + len + (len > 0);
     if (strpbrk(name, ".[") || *name == '@' || !belongs(c, k->path) || node_child(map, name)) continue;
     g_autofree char *path = joined(shown, name);
