@@ -32,7 +32,6 @@ struct Engine {
   void *listening;
   const char *current_name, *current_doing;
   NoteField args[ARGS_MAX];
-  char *arg_texts[ARGS_MAX];
   guint n_args;
 };
 
@@ -110,19 +109,31 @@ static uint64_t on_choose(void *driver, ChoiceId what, uint64_t n) {
   return took;
 }
 
+static const NoteField *arg_named(const Engine *e, const char *name) {
+  for (guint i = 0; i < e->n_args; i++)
+    if (strcmp(e->args[i].name, name) == 0) return &e->args[i];
+  return NULL;
+}
+
+/* A step may note several things. Each name stands once: the same again with another value is told as "what.name". */
 static void on_note(void *driver, ProcId who, const char *what, const NoteField *fields, guint n) {
   Engine *e = driver;
   (void)who;
-  (void)what;
   for (guint i = 0; i < n && e->n_args < ARGS_MAX; i++) {
-    e->args[e->n_args] = fields[i];
-    e->args[e->n_args].text = e->arg_texts[e->n_args] = g_strdup(fields[i].text);
-    e->n_args++;
+    const NoteField *before = arg_named(e, fields[i].name);
+    if (before && before->value == fields[i].value && g_strcmp0(before->text, fields[i].text) == 0) continue;
+    g_autofree char *name = before ? g_strconcat(what, ".", fields[i].name, NULL) : g_strdup(fields[i].name);
+    if (arg_named(e, name)) continue;
+    NoteField *arg = &e->args[e->n_args++];
+    *arg = (NoteField){g_steal_pointer(&name), fields[i].value, g_strdup(fields[i].text)};
   }
 }
 
 static void forget_notes(Engine *e) {
-  for (guint i = 0; i < e->n_args; i++) g_free(e->arg_texts[i]);
+  for (guint i = 0; i < e->n_args; i++) {
+    g_free((gpointer)e->args[i].name);
+    g_free((gpointer)e->args[i].text);
+  }
   e->n_args = 0;
   g_array_set_size(e->choices, 0);
 }
