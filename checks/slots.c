@@ -38,7 +38,7 @@ Judgement check_slot_owned_once(const Model *m, GString *why) {
   const PgShared *s = pg_server_shared(m->server);
   int total = pg_shared_pools(s)->total;
   g_autofree guint8 *times = g_new0(guint8, (gsize)total);
-  for (PgPool pool = 0; pool < PG_AUXILIARY; pool++)
+  for (PgPool pool = 0; pool < PG_POOL_COUNT; pool++)
     if (!walk(s, pool, times, total, why)) return JUDGED_BROKEN;
   return judge_slots(m, s, times, total, why);
 }
