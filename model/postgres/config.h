@@ -54,8 +54,8 @@ typedef enum {
   PGSTEP_REMOVE,
   PGSTEP_COUNT
 } PgStep; /* pop_free push_free search move_pgprocnos move_xids move_subxids move_status store_offsets store_own_offset
-             release_ProcArrayLock release_XidGenLock remove. The two releases and remove can be skipped, not doubled:
-             pg_server_new refuses it */
+             release_ProcArrayLock release_XidGenLock remove. The two releases can be skipped,
+             not done twice: pg_config_valid refuses it */
 
 typedef struct {
   int version;         /* version: 14..19, for messages; everything below decides */

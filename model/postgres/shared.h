@@ -55,8 +55,8 @@ typedef enum {
   PG_AUTOVACUUM,
   PG_BGWORKERS,
   PG_WALSENDERS,
-  PG_PREPARED,
   PG_AUXILIARY,
+  PG_PREPARED,
   PG_POOL_COUNT
 } PgPool;
 enum { PG_BACKGROUND = INT32_MAX }; /* owner of the slots of processes that are simply there */
