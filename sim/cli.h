@@ -11,6 +11,8 @@ typedef struct {
   const char *const *check_names; /* of the table, NULL-terminated */
   const char *const *dirs;        /* where scenarios, presets, profiles and data are */
   const char *program;            /* argv[0] */
+  /* Draws DIR/plot.svg from DIR/results.json (sim/README.md): true, or false and *error. NULL: nobody can. */
+  bool (*plot)(const char *dir, GError **error);
 } App;
 typedef struct {
   const char *name, *about; /* "run", one line */

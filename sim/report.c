@@ -137,8 +137,7 @@ static const char *verdict_color(RunVerdict v) {
   return codes[v];
 }
 
-/* 12345.678 -> "12345.7", 0.5 -> "0.500", 12 -> "12": what fits a column and is read at a glance. */
-static void add_number(GString *out, int width, double v) {
+void report_number(GString *out, int width, double v) {
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
   bool whole = v == (double)(int64_t)v;
   g_ascii_formatd(buffer, sizeof buffer, whole ? "%.0f" : v >= 100 || v <= -100 ? "%.1f" : "%.3f", v);
@@ -158,9 +157,9 @@ static void text_metrics(const RunResult *r, GString *out) {
     double a, b;
     if (!run_result_metric(r, first, &a)) continue;
     g_string_append_printf(out, "  %-26s", names[i]);
-    add_number(out, 13, a);
+    report_number(out, 13, a);
     if (run_result_metric(r, warm, &b))
-      add_number(out, 14, b);
+      report_number(out, 14, b);
     else
       g_string_append(out, "             -");
     g_string_append_c(out, '\n');
@@ -175,7 +174,7 @@ static void text_other_metrics(const RunResult *r, GString *out) {
         g_str_has_prefix(m->name, "iteration["))
       continue;
     g_string_append_printf(out, "  %-26s", m->name);
-    add_number(out, 13, m->value);
+    report_number(out, 13, m->value);
     g_string_append_c(out, '\n');
   }
 }
@@ -188,8 +187,8 @@ static void text_hot_spots(const RunResult *r, GString *out, guint most) {
     char share[G_ASCII_DTOSTR_BUF_SIZE];
     g_ascii_formatd(share, sizeof share, "%.1f", h->share_of_faults * 100);
     g_string_append_printf(out, "%8" G_GINT64_FORMAT "  %5s", h->faults, share);
-    add_number(out, 10, h->ms);
-    add_number(out, 12, h->under_lock_ms);
+    report_number(out, 10, h->ms);
+    report_number(out, 12, h->under_lock_ms);
     g_string_append_printf(out, "  %-24s  %s\n", h->structure, h->site);
   }
 }
@@ -223,13 +222,13 @@ void report_text(const RunResult *r, GString *out, bool color, guint hot_spots) 
   for (guint i = 0; i < r->unexplained->len; i++) {
     const Unexplained *u = &g_array_index(r->unexplained, Unexplained, i);
     g_string_append_printf(out, "\n  uses %s =", u->key);
-    add_number(out, 1, u->ms);
+    report_number(out, 1, u->ms);
     g_string_append(out, " ms, which no mechanism explains\n");
   }
   if (r->stopped) g_string_append_printf(out, "\n  ended early: %s\n", r->stopped);
   g_string_append_printf(out, "\n%s%s%s  ", paint(color, verdict_color(r->verdict)), run_verdict_word(r->verdict),
                          paint(color, "\033[0m"));
-  add_number(out, 1, (double)r->virtual_ns / 1e6);
+  report_number(out, 1, (double)r->virtual_ns / 1e6);
   g_string_append_printf(out, " virtual ms, %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " ties\n", r->events, r->ties);
 }
 

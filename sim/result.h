@@ -61,6 +61,8 @@ const char *run_verdict_word(RunVerdict v);
 int run_result_exit(const RunResult *r); /* 0, 1, 3 or 130 (DESIGN, commands) */
 
 void report_json(const RunResult *r, Output *o);
+/* 12345.678 is "12345.7", 0.5 is "0.500", 12 is "12": what fits a column and is read at a glance. */
+void report_number(GString *out, int width, double v);
 void report_text(const RunResult *r, GString *out, bool color, guint hot_spots);
 /* One testsuite: a case a check and an expectation of each result. */
 void report_junit(const RunResult *const *results, guint n, Output *o);

@@ -1,0 +1,200 @@
+/* cmd_sweep.c - stampede sweep: options, the folder, what goes where. */
+#include "sim/cli.h"
+#include "sim/metrics.h"
+#include "sim/scenario/keys.h"
+#include "sim/sweep_report.h"
+#include "sim/sweep_store.h"
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+  const App *app;
+  const CliOptions *common;
+  char *variants, *metrics, *job, *out;
+  gint64 repeat, jobs;
+  gboolean resume;
+  bool progress; /* stderr is a terminal */
+  ScenarioOptions base;
+  SweepPlan *plan;
+  GPtrArray *results; /* of RunResult */
+} Sweep;
+
+/* ---- while it runs ---- */
+
+static void say_progress(const Sweep *s, guint done) {
+  if (s->progress) fprintf(stderr, "\r%u/%u points", done, sweep_points(s->plan));
+}
+
+static bool on_finished(void *data, guint point, const RunResult *r, guint done, GError **error) {
+  const Sweep *s = data;
+  say_progress(s, done);
+  return !s->out || sweep_store_keep(s->out, point, r, error);
+}
+
+static void load_finished(Sweep *s) {
+  for (guint point = 0; s->out && s->resume && point < s->results->len; point++)
+    s->results->pdata[point] = sweep_store_load(s->out, s->plan, point, &s->app->checks);
+}
+
+static bool run_points(Sweep *s, GError **error) {
+  SweepRunOptions o = {.checks = s->app->checks,
+                       .base = &s->base,
+                       .jobs = (guint)s->jobs,
+                       .interrupted = cli_interrupted(),
+                       .finished = on_finished,
+                       .data = s};
+  load_finished(s);
+  bool ok = sweep_run(s->plan, &o, s->results, error);
+  if (s->progress) fputc('\n', stderr);
+  return ok;
+}
+
+/* ---- afterwards ---- */
+
+static void fill_json(Output *o, const void *data) {
+  sweep_json(data, o);
+}
+static void fill_csv(Output *o, const void *data) {
+  sweep_csv(data, o);
+}
+static void fill_text(Output *o, const void *data) {
+  output_str(o, ((const GString *)data)->str);
+}
+
+/* Each finished point is a suite of its own, named by its values. */
+static void fill_junit(Output *o, const void *data) {
+  const SweepReport *r = data;
+  g_autoptr(GPtrArray) named = g_ptr_array_new();
+  for (guint point = 0; point < r->curves->results->len; point++) {
+    RunResult *res = r->curves->results->pdata[point];
+    if (!res) continue;
+    g_autofree char *name = sweep_point_name(r->curves->plan, point);
+    g_free(res->scenario);
+    res->scenario = g_strdup_printf("%s %s", r->curves->plan->scenario, name);
+    g_ptr_array_add(named, res);
+  }
+  report_junit((const RunResult *const *)named->pdata, named->len, o);
+}
+
+static int write_in(const char *dir, const char *file, void (*fill)(Output *o, const void *data),
+                    const SweepReport *r) {
+  g_autofree char *path = g_build_filename(dir, file, NULL);
+  return cli_write(path, fill, r);
+}
+
+static int draw(const Sweep *s, const SweepReport *r) {
+  GError *error = NULL;
+  bool points = false;
+  for (guint i = 0; i < r->curves->series->len; i++)
+    points |= ((SweepSeries *)r->curves->series->pdata[i])->points->len > 0;
+  if (!points || !s->app->plot || s->app->plot(s->out, &error)) return EXIT_MET;
+  cli_fail(error);
+  return EXIT_ENVIRONMENT;
+}
+
+static int write_folder(const Sweep *s, const SweepReport *r) {
+  int status = write_in(s->out, "results.csv", fill_csv, r);
+  if (status == EXIT_MET) status = write_in(s->out, "results.json", fill_json, r);
+  return status == EXIT_MET ? draw(s, r) : status;
+}
+
+static int say(const Sweep *s, const SweepReport *r) {
+  if (s->common->json) return cli_write("-", fill_json, r);
+  if (s->common->quiet) return EXIT_MET;
+  g_autoptr(GString) text = g_string_new(NULL);
+  sweep_text(r, text, cli_color(STDOUT_FILENO));
+  return cli_write("-", fill_text, text);
+}
+
+static int report(const Sweep *s, gint64 started) {
+  g_auto(GStrv) metrics = s->metrics ? g_strsplit(s->metrics, ",", -1) : NULL;
+  g_autoptr(SweepCurves) curves = sweep_curves(s->plan, s->results, (const char *const *)metrics);
+  SweepReport r = {
+      .curves = curves, .jobs = (guint)s->jobs, .wall_ms = (double)(g_get_monotonic_time() - started) / 1e3};
+  r.interrupted = g_atomic_int_get(cli_interrupted()) && sweep_finished(&r) < s->results->len;
+  int status = say(s, &r);
+  if (status == EXIT_MET && s->out) status = write_folder(s, &r);
+  if (status == EXIT_MET && s->common->junit) status = cli_write(s->common->junit, fill_junit, &r);
+  return status == EXIT_MET ? sweep_exit(&r) : status;
+}
+
+/* ---- the command ---- */
+
+static int sweep(Sweep *s, const char *scenario) {
+  GError *error = NULL;
+  const gint64 started = g_get_monotonic_time();
+  s->base = (ScenarioOptions){.dirs = s->app->dirs, .checks = s->app->check_names, .metrics = metric_patterns()};
+  SweepRequest request = {.sets = (const char *const *)s->common->sets,
+                          .seed = s->common->seed,
+                          .variants = s->variants,
+                          .repeat = s->repeat,
+                          .interrupted = cli_interrupted()};
+  s->plan = sweep_plan(scenario, &request, &s->base, &error);
+  if (!s->plan) return error ? cli_fail(error) : EXIT_INTERRUPTED;
+  if (s->out && !sweep_store_open(s->out, s->plan, s->resume, &error)) return cli_fail(error);
+  s->results = g_ptr_array_new_with_free_func((GDestroyNotify)run_result_free);
+  g_ptr_array_set_size(s->results, (gint)sweep_points(s->plan));
+  return run_points(s, &error) ? report(s, started) : cli_fail(error);
+}
+
+/* Metrics have names known beforehand, with an index in some. */
+static const char *unknown_metric(const char *list) {
+  g_auto(GStrv) names = g_strsplit(list, ",", -1);
+  for (char **name = names; *name; name++) {
+    g_autofree char *plain = key_without_indexes(*name);
+    if (!g_strv_contains(metric_patterns(), plain)) return g_intern_string(*name);
+  }
+  return NULL;
+}
+
+static int check_options(const Sweep *s) {
+  const CliOptions *o = s->common;
+  const char *unknown = s->metrics ? unknown_metric(s->metrics) : NULL;
+  if (o->trace) return cli_refuse(EXIT_INPUT, "sweep writes no trace; stampede run --trace does, for one point");
+  if (s->job && !strcmp(s->job, "check"))
+    return cli_refuse(EXIT_INPUT,
+                      "--job check needs the explorer, which this version does not have; only --job run works");
+  if (s->job && strcmp(s->job, "run") != 0) return cli_refuse(EXIT_INPUT, "--job is run or check, not \"%s\"", s->job);
+  if (s->repeat < 1 || s->jobs < 1 || s->jobs > 1024)
+    return cli_refuse(EXIT_INPUT, "--repeat takes a number of 1 or more, --jobs one from 1 to 1024");
+  if (s->resume && !s->out) return cli_refuse(EXIT_INPUT, "--resume goes with --out DIR, the folder to go on in");
+  if (unknown) return cli_refuse(EXIT_INPUT, "--metric: no metric %s; stampede list metrics names them", unknown);
+  if (o->json && o->junit && !strcmp(o->junit, "-"))
+    return cli_refuse(EXIT_INPUT, "--junit - and --json both want stdout; give the report a file");
+  return EXIT_MET;
+}
+
+static void sweep_clear(Sweep *s) {
+  g_free(s->variants);
+  g_free(s->metrics);
+  g_free(s->job);
+  g_free(s->out);
+  sweep_plan_free(s->plan);
+  if (s->results) g_ptr_array_unref(s->results);
+}
+
+int cmd_sweep(const App *app, int argc, char **argv) {
+  CliOptions o = {0};
+  Sweep s = {.app = app, .common = &o, .repeat = 1, .jobs = 1, .progress = isatty(STDERR_FILENO)};
+  GOptionEntry own[] = {
+      {"variant", 0, 0, G_OPTION_ARG_STRING, &s.variants, "variants to run; A+B is one over the other", "A,B"},
+      {"repeat", 0, 0, G_OPTION_ARG_INT64, &s.repeat, "N seeds for each point, from --seed on", "N"},
+      {"jobs", 0, 0, G_OPTION_ARG_INT64, &s.jobs, "points at a time (default 1); results do not depend on it", "N"},
+      {"out", 0, 0, G_OPTION_ARG_FILENAME, &s.out, "write results.csv, results.json and plot.svg there", "DIR"},
+      {"resume", 0, 0, G_OPTION_ARG_NONE, &s.resume, "go on with the sweep in DIR; finished points are not run again",
+       NULL},
+      {"metric", 0, 0, G_OPTION_ARG_STRING, &s.metrics, "metrics of table, fits and plot", "X,Y"},
+      {"job", 0, 0, G_OPTION_ARG_STRING, &s.job, "what a point is: run (check is yet to come)", "run|check"},
+      {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+  g_auto(GStrv) left =
+      cli_parse("sweep", "SCENARIO",
+                "Many runs of a scenario: every combination of the lists given, of variants and of seeds. "
+                "--set KEY=LIST takes 1,2,3 or 512:8192:*2 or 10:50:+10, and may be repeated.",
+                &o, own, argc, argv, 1, 1);
+  int status = left ? check_options(&s) : EXIT_INPUT;
+  s.progress = s.progress && !o.quiet;
+  if (status == EXIT_MET) status = sweep(&s, left[0]);
+  sweep_clear(&s);
+  cli_clear(&o);
+  return status;
+}

@@ -1,0 +1,78 @@
+/* sweep.h - many runs of one scenario: which points there are, and running them.
+ *
+ * Points are the product of the lists given (the first one outermost), the variants and the seeds (innermost), numbered
+ * in that order: point = (combination * variants + variant) * seeds + seed. Everything is read once, when the plan is
+ * made: a point is loaded again from the plan's texts by whoever runs it, so that nothing is shared between threads and
+ * a file edited meanwhile changes nothing. Errors are SCENARIO_ERROR (exit 2) unless said otherwise. */
+#pragma once
+#include "sim/published.h"
+#include "sim/run.h"
+
+enum { SWEEP_MAX_VALUES = 10000, SWEEP_MAX_POINTS = 100000 };
+
+typedef struct {
+  char *key, *name;  /* "workload.clients"; the column: "clients", or the whole key where that is ambiguous */
+  GPtrArray *values; /* of char *, each once, as they would stand in a scenario file */
+  bool numeric;      /* every value is a number, a size or a duration: */
+  GArray *x;         /*   of double, in `unit` */
+  const char *unit;  /*   "", "B" or "ns" */
+} SweptKey;
+
+typedef struct {
+  char *scenario, *file, *text; /* name; as errors call it; as read */
+  char *profile;                /* of all points, joined by ", " where they differ */
+  GPtrArray *plain;             /* of char *: overrides of every point, "KEY=VALUE" */
+  GPtrArray *keys;              /* of SweptKey */
+  GPtrArray *variants;          /* of char *: names, "a+b" for two over each other */
+  bool own_variant;             /* none was asked for: the one variant is the scenario's */
+  guint combinations, seeds;
+  uint64_t seed;        /* the first; then each one more */
+  GPtrArray *sources;   /* of ScenarioSource *: what any point stands on */
+  Published *published; /* NULL: the scenario names none */
+} SweepPlan;
+
+typedef struct {
+  const char *const *sets; /* of the command line, "KEY=VALUE" or "KEY=LIST"; NULL: none */
+  const char *seed;        /* NULL: the scenario's */
+  const char *variants;    /* "A,B"; NULL: the scenario's */
+  gint64 repeat;
+  const gint *interrupted; /* making a plan of many points takes time; NULL */
+} SweepRequest;
+
+/* Values of a list: "512:8192:*2", "10:50:+10" (both ends included where they are met), "1,2,3", or several of these
+ * with commas between. Whole numbers with one unit in a range ("4KiB:64KiB:*4"). A text that begins with { [ " or ' is
+ * one value. Messages begin with what is wrong, not with the key. */
+GPtrArray *sweep_values(const char *list, GError **error);
+
+/* Loads every point once, so that a mistake in any is known before the first runs. `base` says where to look and which
+ * names are known; its sets and seed are not used. NULL without *error: interrupted. */
+SweepPlan *sweep_plan(const char *scenario, const SweepRequest *request, const ScenarioOptions *base, GError **error);
+void sweep_plan_free(SweepPlan *p);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SweepPlan, sweep_plan_free)
+
+guint sweep_points(const SweepPlan *p);
+guint sweep_point(const SweepPlan *p, guint combination, guint variant, guint seed);
+guint sweep_value_index(const SweepPlan *p, guint key, guint combination); /* of keys[key]->values */
+const char *sweep_value(const SweepPlan *p, guint key, guint combination);
+guint sweep_combination(const SweepPlan *p, guint point);
+const char *sweep_variant(const SweepPlan *p, guint point);
+uint64_t sweep_seed(const SweepPlan *p, guint point);
+char *sweep_point_name(const SweepPlan *p, guint point); /* "clients=512 dense-arrays seed 1" */
+
+/* The point's scenario, the caller's own. `base` as in sweep_plan. */
+Scenario *sweep_load(const SweepPlan *p, guint point, const ScenarioOptions *base, GError **error);
+
+typedef struct {
+  CheckTable checks;
+  const ScenarioOptions *base;
+  guint jobs;              /* threads */
+  const gint *interrupted; /* or NULL */
+  /* A point has finished; called by one thread at a time. False and *error: nothing more is begun. */
+  bool (*finished)(void *data, guint point, const RunResult *r, guint done, GError **error);
+  void *data;
+} SweepRunOptions;
+
+/* Runs the points whose results[point] is NULL, in order, and puts what came out there. An error is that of the first
+ * point (by number) that has one, whatever `jobs` is; what finished stays in results. Interrupted: true, and points
+ * that were not finished stay NULL. */
+bool sweep_run(const SweepPlan *p, const SweepRunOptions *o, GPtrArray *results, GError **error);

@@ -1,0 +1,19 @@
+/* sweep_store.h - a sweep's folder: what was asked for, and each finished point, so that a killed sweep goes on.
+ *
+ *   DIR/manifest.json      what was asked for; the same file for the same sweep
+ *   DIR/points/NNNN.json   a finished point, as `stampede run --json` tells it (README, points); there whole or not at
+ * all Errors: SCENARIO_ERROR (exit 2) when DIR holds something else, TRACE_ERROR_WRITE or a file's error (exit 4). */
+#pragma once
+#include "sim/sweep.h"
+
+/* The manifest's text: version, scenario, hashes of every text it stands on, overrides, lists, variants, seeds. */
+char *sweep_manifest(const SweepPlan *p);
+/* In words, the first thing in which two manifests differ ("variants: [..] there, [..] now"); NULL: none. */
+char *sweep_manifest_difference(const char *there, const char *now);
+
+/* Makes DIR and its parents where they are not. Without `resume` DIR must not hold a sweep; with it, the same one. */
+bool sweep_store_open(const char *dir, const SweepPlan *p, bool resume, GError **error);
+char *sweep_store_path(const char *dir, guint point); /* of a point's file */
+bool sweep_store_keep(const char *dir, guint point, const RunResult *r, GError **error);
+/* NULL: not finished, or not readable as a point of this plan: then it is run again. */
+RunResult *sweep_store_load(const char *dir, const SweepPlan *p, guint point, const CheckTable *checks);
