@@ -1,0 +1,167 @@
+/* cmd_viz.c - `stampede viz`. */
+#include "viz/cmd_viz.h"
+#include "traces/export.h"
+#include "viz/memory.h"
+#include "viz/states.h"
+#include "viz/sweep_plot.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { EXIT_DRAWN = 0, EXIT_INPUT = 2, EXIT_ENVIRONMENT = 4, SEQUENCE_STEPS = 500, STEPS_MAX = 200 };
+
+typedef enum { VIEW_STATES, VIEW_MEMORY, VIEW_PLOT, VIEW_SEQUENCE, VIEW_TIMELINE, VIEW_COUNT } View;
+
+#define BIT(format) (1u << (format))
+#define PICTURES    (BIT(FORMAT_SVG) | BIT(FORMAT_PNG) | BIT(FORMAT_PDF))
+
+static const struct {
+  const char *name;
+  guint formats; /* bits */
+  const char *formats_text;
+  bool of_folder;
+} views[VIEW_COUNT] = {
+    [VIEW_STATES] = {"states", PICTURES | BIT(FORMAT_DOT), "svg, png, pdf or dot", false},
+    [VIEW_MEMORY] = {"memory", PICTURES, "svg, png or pdf", false},
+    [VIEW_PLOT] = {"plot", PICTURES, "svg, png or pdf", true},
+    [VIEW_SEQUENCE] = {"sequence", BIT(FORMAT_MERMAID), "mermaid", false},
+    [VIEW_TIMELINE] = {"timeline", BIT(FORMAT_PERFETTO), "perfetto", false},
+};
+static const char *const suffixes[FORMAT_COUNT] = {"svg", "png", "pdf", "dot", "mmd", "json"};
+
+typedef struct {
+  char *view_word, *format_word, *out;
+  char **metrics;
+  int steps;
+  const char *input;
+  View view;
+  VizFormat format;
+} Request;
+
+static bool refuse(const char *format, ...) G_GNUC_PRINTF(1, 2);
+static bool refuse(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  g_autofree char *message = g_strdup_vprintf(format, args);
+  va_end(args);
+  fprintf(stderr, "stampede: %s\n", message);
+  return false;
+}
+
+static int fail(const GError *e) {
+  refuse("%s", e->message);
+  bool environment = (e->domain == VIZ_ERROR && e->code == VIZ_ERROR_TOOL) ||
+                     (e->domain == TRACE_ERROR && e->code == TRACE_ERROR_WRITE);
+  return environment ? EXIT_ENVIRONMENT : EXIT_INPUT;
+}
+
+static const char about[] = "Draws a trace, or the folder of a sweep (DIR, as given to sweep --out).\n"
+                            "  plot    DIR: curves on logarithmic axes, with exponents and the published series\n"
+                            "  states  TRACE: the state step by step up to the violated check, changes marked\n"
+                            "  memory  TRACE: which pages of the PGPROC array each connect faults on\n"
+                            "Formats: svg, png, pdf; dot of states; mermaid, a sequence diagram of a trace;\n"
+                            "perfetto, its timeline for ui.perfetto.dev (neither needs --view).";
+
+static bool parse(Request *r, int argc, char ***args) {
+  const GOptionEntry entries[] = {
+      {"view", 0, 0, G_OPTION_ARG_STRING, &r->view_word, "plot, states or memory (plot for DIR, states for TRACE)",
+       "VIEW"},
+      {"format", 0, 0, G_OPTION_ARG_STRING, &r->format_word,
+       "svg, png, pdf, dot, mermaid or perfetto (as FILE ends, else svg)", "FORMAT"},
+      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &r->out, "the file to write, - for stdout (VIEW.FORMAT)", "FILE"},
+      {"metric", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->metrics, "plot: draw only this metric; may be repeated", "NAME"},
+      {"steps", 0, 0, G_OPTION_ARG_INT, &r->steps, "states: how many steps to show (15)", "N"},
+      {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+  g_autoptr(GOptionContext) context = g_option_context_new("TRACE|DIR");
+  g_option_context_set_summary(context, about);
+  g_option_context_add_main_entries(context, entries, NULL);
+  g_set_prgname("stampede viz");
+  g_autoptr(GError) why = NULL;
+  if (!g_option_context_parse_strv(context, args, &why)) return refuse("%s; see stampede viz --help", why->message);
+  (void)argc;
+  if (g_strv_length(*args) != 2)
+    return refuse("usage: stampede viz TRACE|DIR [--view VIEW] [--format FORMAT] [-o FILE]; see stampede viz --help");
+  r->input = (*args)[1];
+  return true;
+}
+
+/* "svg" of "out/states.svg"; NULL: an ending that says nothing. */
+static const char *format_of_file(const char *path) {
+  const char *dot = path ? strrchr(path, '.') : NULL;
+  for (guint f = 0; dot && f < FORMAT_COUNT; f++)
+    if (f != FORMAT_PERFETTO && strcmp(dot + 1, suffixes[f]) == 0) return viz_format_word((VizFormat)f);
+  return NULL;
+}
+
+static bool choose_format(Request *r) {
+  const char *word = r->format_word ? r->format_word : format_of_file(r->out);
+  r->format = FORMAT_SVG;
+  if (word && !viz_format_parse(word, &r->format))
+    return refuse("unknown format \"%s\"; there are svg, png, pdf, dot, mermaid and perfetto", word);
+  return true;
+}
+
+static bool choose_view(Request *r) {
+  bool folder = g_file_test(r->input, G_FILE_TEST_IS_DIR);
+  r->view = folder ? VIEW_PLOT : VIEW_STATES;
+  if (!folder && r->format == FORMAT_MERMAID) r->view = VIEW_SEQUENCE;
+  if (!folder && r->format == FORMAT_PERFETTO) r->view = VIEW_TIMELINE;
+  if (!r->view_word) return true;
+  guint v = 0;
+  while (v < VIEW_TIMELINE && strcmp(r->view_word, views[v].name) != 0) v++;
+  if (v == VIEW_TIMELINE) return refuse("unknown view \"%s\"; there are plot, states and memory", r->view_word);
+  r->view = (View)v;
+  return true;
+}
+
+static bool check(const Request *r) {
+  bool folder = g_file_test(r->input, G_FILE_TEST_IS_DIR);
+  const char *name = views[r->view].name;
+  if (!g_file_test(r->input, G_FILE_TEST_EXISTS)) return refuse("%s: there is no such file or folder", r->input);
+  if (folder && !views[r->view].of_folder) return refuse("--view %s draws a trace, and %s is a folder", name, r->input);
+  if (!folder && views[r->view].of_folder)
+    return refuse("--view plot draws the folder of a sweep, and %s is a file", r->input);
+  if (!(views[r->view].formats & BIT(r->format)))
+    return refuse("--view %s has no format %s; it has %s", name, viz_format_word(r->format),
+                  views[r->view].formats_text);
+  if (r->metrics && r->view != VIEW_PLOT) return refuse("--metric is for --view plot");
+  if (r->steps != STATES_STEPS && r->view != VIEW_STATES) return refuse("--steps is for --view states");
+  if (r->steps < 1 || r->steps > STEPS_MAX) return refuse("--steps takes 1 to %d", STEPS_MAX);
+  return true;
+}
+
+static bool export(const Request *r, GError **error) {
+  g_autoptr(TraceReader) reader = trace_reader_open(r->input, error);
+  if (!reader) return false;
+  return r->view == VIEW_SEQUENCE ? trace_export_mermaid(reader, r->out, SEQUENCE_STEPS, error)
+                                  : trace_export_perfetto(reader, r->out, NULL, error);
+}
+
+static bool draw(const Request *r, GError **error) {
+  switch (r->view) {
+  case VIEW_STATES: return viz_states(r->input, (guint)r->steps, r->out, r->format, error);
+  case VIEW_MEMORY: return viz_memory(r->input, r->out, r->format, error);
+  case VIEW_PLOT: return viz_plot_sweep(r->input, (const char *const *)r->metrics, r->out, r->format, error);
+  default: return export(r, error);
+  }
+}
+
+static int run(Request *r) {
+  if (!choose_format(r) || !choose_view(r) || !check(r)) return EXIT_INPUT;
+  if (!r->out) r->out = g_strdup_printf("%s.%s", views[r->view].name, suffixes[r->format]);
+  g_autoptr(GError) error = NULL;
+  if (!draw(r, &error)) return fail(error);
+  if (strcmp(r->out, "-") != 0) printf("wrote %s\n", r->out);
+  return EXIT_DRAWN;
+}
+
+int cmd_viz(int argc, char **argv) {
+  Request r = {.steps = STATES_STEPS};
+  g_auto(GStrv) args = g_new0(char *, (gsize)argc + 1);
+  for (int i = 0; i < argc; i++) args[i] = g_strdup(argv[i]);
+  int status = parse(&r, argc, &args) ? run(&r) : EXIT_INPUT;
+  g_free(r.view_word);
+  g_free(r.format_word);
+  g_free(r.out);
+  g_strfreev(r.metrics);
+  return status;
+}
