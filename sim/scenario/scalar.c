@@ -30,7 +30,7 @@ static bool within_bounds(const KeyInfo *k, int64_t n) {
   int64_t bound = 0;
   if (k->lo && !scalar_number(k->types, k->lo, &bound) && n < bound) return false;
   if (k->hi && !scalar_number(k->types, k->hi, &bound) && n > bound) return false;
-  return !(k->types & K_POW2) || (n & (n - 1)) == 0;
+  return true;
 }
 
 /* NULL: right. What is wrong otherwise, as the middle of a sentence. */
@@ -63,22 +63,21 @@ static bool scalar_fits(const KeyInfo *k, const Node *n, const char **fault) {
   return !wrong;
 }
 
-bool scalar_check(const KeyInfo *k, const Node *n, const char *shown, GError **error) {
-  const char *fault = NULL;
-  if (k->types & K_SCALARS && scalar_fits(k, n, &fault)) return true;
-  g_autofree char *expected = key_expected(k), *value = quoted(n->text);
+/* What is wrong, as the middle of a sentence; fault as scalar_fits found it. Where a word may stand as well, "not a
+ * number" would mislead. */
+static char *what_is_wrong(const KeyInfo *k, const Node *n, const char *fault) {
   const char *near = *n->text ? nearest_word(k, n->text) : NULL;
-  if (!*n->text && !n->quoted) {
-    g_propagate_error(error, mark_error(&n->mark, shown, "has no value; it must be %s", expected));
-  } else if (near) {
-    g_propagate_error(error, mark_error(&n->mark, shown, "%s is not known; the nearest is %.*s; it must be %s", value,
-                                        (int)strcspn(near, " "), near, expected));
-  } else {
-    g_propagate_error(error, mark_error(&n->mark, shown, "%s %s; it must be %s", value,
-                                        fault && *fault && !(k->types & K_WORD && g_str_equal(fault, "is not a number"))
-                                            ? fault
-                                            : "is not right",
-                                        expected));
-  }
+  g_autofree char *value = quoted(n->text);
+  if (!*n->text && !n->quoted) return g_strdup("has no value");
+  if (near) return g_strdup_printf("%s is not known; the nearest is %.*s", value, (int)strcspn(near, " "), near);
+  const bool plain = !*fault || (k->types & K_WORD && !strcmp(fault, units_fault(UNITS_NOT_A_NUMBER)));
+  return g_strdup_printf("%s %s", value, plain ? "is not right" : fault);
+}
+
+bool scalar_check(const KeyInfo *k, const Node *n, const char *shown, GError **error) {
+  const char *fault = "";
+  if (k->types & K_SCALARS && scalar_fits(k, n, &fault)) return true;
+  g_autofree char *expected = key_expected(k), *wrong = what_is_wrong(k, n, fault);
+  g_propagate_error(error, mark_error(&n->mark, shown, "%s; it must be %s", wrong, expected));
   return false;
 }
