@@ -1,5 +1,5 @@
-/* locks.c - a backend that waits for anything but a lock (its client, most of all) with an LWLock in hand stops the server;
- * one that ended with a lock stops it for good. */
+/* locks.c - a backend that waits for anything but a lock (its client, most of all) with an LWLock in hand stops the
+ * server; one that ended with a lock stops it for good. */
 #include "checks/checks.h"
 
 Judgement check_locks_released(const Model *m, GString *why) {

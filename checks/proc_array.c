@@ -1,6 +1,6 @@
-/* proc_array.c - the proc array's own invariants. They are what procarray.c relies on: a snapshot reads the dense arrays
- * by place, everybody finds his place through pgxactoff, and the order keeps the accesses of a scan ascending. In ranges
- * mode there are no arrays to look at, only who is a member: nothing can be said there. */
+/* proc_array.c - the proc array's own invariants. They are what procarray.c relies on: a snapshot reads the dense
+ * arrays by place, everybody finds his place through pgxactoff, and the order keeps the accesses of a scan ascending.
+ * In ranges mode there are no arrays to look at, only who is a member: nothing can be said there. */
 #include "checks/checks.h"
 #include "model/postgres/server.h"
 

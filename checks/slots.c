@@ -1,6 +1,6 @@
-/* slots.c - every PGPROC slot is somewhere exactly once: on its pool's free list or in the hands of one live backend. A slot
- * twice on a list is handed out twice later (the double return of a lock-group leader's slot, 2026); one that is nowhere is
- * a connection lost for good. */
+/* slots.c - every PGPROC slot is somewhere exactly once: on its pool's free list or in the hands of one live backend. A
+ * slot twice on a list is handed out twice later (the double return of a lock-group leader's slot, 2026); one that is
+ * nowhere is a connection lost for good. */
 #include "checks/checks.h"
 #include "model/postgres/server.h"
 

@@ -1,5 +1,5 @@
-/* check.h - what a check is, for whoever runs a model: run, sweep, compare, the explorer, live. The checks themselves are in
- * checks/; stampede.c hands their table down, since sim may not look up there. */
+/* check.h - what a check is, for whoever runs a model: run, sweep, compare, the explorer, live. The checks themselves
+ * are in checks/; stampede.c hands their table down, since sim may not look up there. */
 #pragma once
 #include "sim/model.h"
 

@@ -69,8 +69,11 @@ int cli_refuse(int status, const char *format, ...) {
 }
 
 Scenario *cli_scenario(const App *app, const char *name, const CliOptions *o, GError **error) {
-  ScenarioOptions opt = {.sets = (const char *const *)o->sets, .seed = o->seed, .dirs = app->dirs,
-                         .checks = app->check_names, .metrics = metric_patterns()};
+  ScenarioOptions opt = {.sets = (const char *const *)o->sets,
+                         .seed = o->seed,
+                         .dirs = app->dirs,
+                         .checks = app->check_names,
+                         .metrics = metric_patterns()};
   return scenario_load(name, &opt, error);
 }
 

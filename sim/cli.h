@@ -3,7 +3,15 @@
 #include "sim/run.h"
 #include <stdio.h>
 
-enum { EXIT_MET = 0, EXIT_UNMET = 1, EXIT_INPUT = 2, EXIT_LIMIT = 3, EXIT_ENVIRONMENT = 4, EXIT_DIFFERED = 5, EXIT_INTERRUPTED = 130 };
+enum {
+  EXIT_MET = 0,
+  EXIT_UNMET = 1,
+  EXIT_INPUT = 2,
+  EXIT_LIMIT = 3,
+  EXIT_ENVIRONMENT = 4,
+  EXIT_DIFFERED = 5,
+  EXIT_INTERRUPTED = 130
+};
 
 /* Handed to each subcommand. Nothing in it changes after start. */
 typedef struct {
@@ -15,7 +23,7 @@ typedef struct {
   bool (*plot)(const char *dir, GError **error);
 } App;
 typedef struct {
-  const char *name, *about; /* "run", one line */
+  const char *name, *about;                           /* "run", one line */
   int (*main)(const App *app, int argc, char **argv); /* argv[0] is the subcommand; returns the exit status */
 } Command;
 
@@ -26,9 +34,9 @@ typedef struct {
   gboolean json, quiet;
 } CliOptions;
 
-/* Parses argv; `own` are the subcommand's entries (may be NULL), `usage` the words after the name ("SCENARIO"), `about` a
- * paragraph for --help. Returns what is left (argv without options, NULL-terminated), to be freed with g_strfreev; NULL:
- * said what is wrong, end with EXIT_INPUT. Between `least` and `most` words must be left. */
+/* Parses argv; `own` are the subcommand's entries (may be NULL), `usage` the words after the name ("SCENARIO"), `about`
+ * a paragraph for --help. Returns what is left (argv without options, NULL-terminated), to be freed with g_strfreev;
+ * NULL: said what is wrong, end with EXIT_INPUT. Between `least` and `most` words must be left. */
 char **cli_parse(const char *command, const char *usage, const char *about, CliOptions *common, GOptionEntry *own,
                  int argc, char **argv, guint least, guint most);
 void cli_clear(CliOptions *o);
@@ -40,7 +48,7 @@ int cli_refuse(int status, const char *format, ...) G_GNUC_PRINTF(2, 3);
 Scenario *cli_scenario(const App *app, const char *name, const CliOptions *o, GError **error);
 /* A document to a path or "-" (stdout): `fill` writes it. EXIT_MET or EXIT_ENVIRONMENT, said. */
 int cli_write(const char *path, void (*fill)(Output *o, const void *data), const void *data);
-bool cli_color(int fd);          /* a terminal, and NO_COLOR is not set */
+bool cli_color(int fd);            /* a terminal, and NO_COLOR is not set */
 const gint *cli_interrupted(void); /* goes up at SIGINT, SIGTERM; the second one ends the program at once */
 
 int cmd_run(const App *app, int argc, char **argv);

@@ -20,8 +20,8 @@ int cmd_diff(const App *app, int argc, char **argv) {
   (void)app;
   CliOptions o = {0};
   g_auto(GStrv) left = cli_parse("diff", "TRACE TRACE",
-                                 "Says in words where two traces first differ: 0 when they are identical, 1 when not.", &o, NULL,
-                                 argc, argv, 2, 2);
+                                 "Says in words where two traces first differ: 0 when they are identical, 1 when not.",
+                                 &o, NULL, argc, argv, 2, 2);
   int status = EXIT_INPUT;
   if (left && (o.json || o.trace || o.junit || o.sets || o.seed))
     cli_refuse(EXIT_INPUT, "diff takes two traces and --quiet, nothing else");

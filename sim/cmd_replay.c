@@ -1,5 +1,5 @@
-/* cmd_replay.c - stampede replay: a trace carries the scenario with everything it stood on, so it is run again from there,
- * with its choices read from the trace, and each recorded field, hash and metric is compared. */
+/* cmd_replay.c - stampede replay: a trace carries the scenario with everything it stood on, so it is run again from
+ * there, with its choices read from the trace, and each recorded field, hash and metric is compared. */
 #include "sim/cli.h"
 #include "sim/tracing.h"
 #include "traces/diff.h"
@@ -7,11 +7,11 @@
 
 typedef struct {
   TraceReader *reader;
-  TraceNext next;        /* of what `step` is */
-  TraceStep step;        /* the recorded step that is due */
+  TraceNext next; /* of what `step` is */
+  TraceStep step; /* the recorded step that is due */
   guint choices_used;
-  int64_t confirmed;     /* steps that agreed */
-  char *difference;      /* in words; NULL: none yet */
+  int64_t confirmed; /* steps that agreed */
+  char *difference;  /* in words; NULL: none yet */
   GError *error;
 } Replay;
 
@@ -34,8 +34,9 @@ static bool on_chosen(void *data, const char *what, uint64_t n, uint64_t *took) 
   if (r->difference || r->next != TRACE_STEP) return false;
   const TraceChoice *c = r->choices_used < r->step.n_choices ? &r->step.choices[r->choices_used++] : NULL;
   if (c && strcmp(c->name, what) == 0 && (uint64_t)c->n == n) return *took = (uint64_t)c->took, true;
-  return differs(r, g_strdup_printf("step %" G_GINT64_FORMAT ", choice: recorded %s of %" G_GINT64_FORMAT ", asked for %s of %"
-                                    G_GUINT64_FORMAT, r->step.i, c ? c->name : "none", c ? c->n : 0, what, n));
+  return differs(r, g_strdup_printf("step %" G_GINT64_FORMAT ", choice: recorded %s of %" G_GINT64_FORMAT
+                                    ", asked for %s of %" G_GUINT64_FORMAT,
+                                    r->step.i, c ? c->name : "none", c ? c->n : 0, what, n));
 }
 
 static bool on_saw(void *data, const TraceStep *now) {
@@ -66,8 +67,8 @@ static Scenario *scenario_of(const App *app, const TraceHeader *h, GError **erro
   }
   g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, h->seed);
   g_autofree char *file = g_strconcat(h->scenario, ".yaml", NULL);
-  ScenarioOptions opt = {.sets = h->overrides, .seed = seed, .dirs = app->dirs, .embedded = sources,
-                         .checks = app->check_names};
+  ScenarioOptions opt = {
+      .sets = h->overrides, .seed = seed, .dirs = app->dirs, .embedded = sources, .checks = app->check_names};
   return scenario_from_text(h->text, strlen(h->text), file, &opt, error);
 }
 
@@ -89,8 +90,10 @@ static void compare_ends(Replay *r, const RunResult *result) {
 
 static int verdict(const Replay *r, const CliOptions *o, const RunResult *result) {
   g_autofree char *cut = r->next == TRACE_CUT ? trace_reader_cut(r->reader) : NULL;
-  if (result->interrupted) return cli_refuse(EXIT_INTERRUPTED, "interrupted after %" G_GINT64_FORMAT " steps", r->confirmed);
-  if (r->difference) return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), r->difference);
+  if (result->interrupted)
+    return cli_refuse(EXIT_INTERRUPTED, "interrupted after %" G_GINT64_FORMAT " steps", r->confirmed);
+  if (r->difference)
+    return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), r->difference);
   if (cut) return cli_refuse(EXIT_INPUT, "%s; its %" G_GINT64_FORMAT " steps are reproduced", cut, r->confirmed);
   if (!o->quiet)
     printf("reproduced: %" G_GINT64_FORMAT " steps, verdict %s\n", r->confirmed, run_verdict_word(result->verdict));
@@ -103,8 +106,14 @@ static int replay(const App *app, Replay *r, const CliOptions *o) {
   g_autoptr(Scenario) s = scenario_of(app, h, &error);
   if (!s) return cli_fail(error);
   advance(r);
-  RunOptions ro = {.command = h->command, .checks = app->checks, .trace_path = o->trace, .k = h->k, .chosen = on_chosen,
-                   .saw = on_saw, .replay = r, .interrupted = cli_interrupted()};
+  RunOptions ro = {.command = h->command,
+                   .checks = app->checks,
+                   .trace_path = o->trace,
+                   .k = h->k,
+                   .chosen = on_chosen,
+                   .saw = on_saw,
+                   .replay = r,
+                   .interrupted = cli_interrupted()};
   g_autoptr(RunResult) result = run_scenario(s, &ro, &error);
   if (!result) return cli_fail(error);
   compare_ends(r, result);
@@ -114,10 +123,11 @@ static int replay(const App *app, Replay *r, const CliOptions *o) {
 
 int cmd_replay(const App *app, int argc, char **argv) {
   CliOptions o = {0};
-  g_auto(GStrv) left = cli_parse("replay", "TRACE",
-                                 "Runs a trace again and confirms every recorded step, hash and metric: 0 when reproduced, whatever "
-                                 "verdict it recorded; 5 when not, with the first difference.",
-                                 &o, NULL, argc, argv, 1, 1);
+  g_auto(GStrv) left =
+      cli_parse("replay", "TRACE",
+                "Runs a trace again and confirms every recorded step, hash and metric: 0 when reproduced, whatever "
+                "verdict it recorded; 5 when not, with the first difference.",
+                &o, NULL, argc, argv, 1, 1);
   int status = EXIT_INPUT;
   if (left && (o.sets || o.seed))
     cli_refuse(EXIT_INPUT, "a replay takes scenario, overrides and seed from the trace; --set and --seed do not apply");

@@ -3,12 +3,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static void fill_json(Output *o, const void *data) { report_json(data, o); }
+static void fill_json(Output *o, const void *data) {
+  report_json(data, o);
+}
 static void fill_junit(Output *o, const void *data) {
   const RunResult *r = data;
   report_junit(&r, 1, o);
 }
-static void fill_text(Output *o, const void *data) { output_str(o, ((const GString *)data)->str); }
+static void fill_text(Output *o, const void *data) {
+  output_str(o, ((const GString *)data)->str);
+}
 
 static int say(const RunResult *r, const CliOptions *o, gboolean annotate) {
   int status = EXIT_MET;
@@ -51,7 +55,8 @@ static int run_one(const App *app, const char *name, const CliOptions *o, int ti
   GError *error = NULL;
   g_autoptr(Scenario) s = cli_scenario(app, name, o, &error);
   if (!s) return cli_fail(error);
-  RunOptions ro = {.command = "run", .checks = app->checks, .trace_path = o->trace, .k = k, .interrupted = cli_interrupted()};
+  RunOptions ro = {
+      .command = "run", .checks = app->checks, .trace_path = o->trace, .k = k, .interrupted = cli_interrupted()};
   g_autoptr(RunResult) r = run_scenario(s, &ro, &error);
   if (!r) return cli_fail(error);
   int status = r->interrupted ? EXIT_MET : repeat(s, ro, r, times);
@@ -69,9 +74,9 @@ int cmd_run(const App *app, int argc, char **argv) {
       {"repeat", 0, 0, G_OPTION_ARG_INT, &times, "run N times and compare; exit 5 when one differs", "N"},
       {"hash-every", 0, 0, G_OPTION_ARG_INT64, &k, "a state hash every K steps of the trace (default 1024)", "K"},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-  g_auto(GStrv) left = cli_parse("run", "SCENARIO",
-                                 "One deterministic run of a scenario in virtual time: verdict, metrics, hot spots.", &o, own,
-                                 argc, argv, 1, 1);
+  g_auto(GStrv) left =
+      cli_parse("run", "SCENARIO", "One deterministic run of a scenario in virtual time: verdict, metrics, hot spots.",
+                &o, own, argc, argv, 1, 1);
   int status = EXIT_INPUT;
   if (left && (times < 1 || k < 0))
     cli_refuse(EXIT_INPUT, "--repeat and --hash-every take a number of 1 or more");

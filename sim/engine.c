@@ -1,6 +1,7 @@
 /* engine.c - virtual time: events, cores, draws.
  *
- * What is here is outside the model's state: which event is pending decides when things happen, the world knows what. */
+ * What is here is outside the model's state: which event is pending decides when things happen, the world knows what.
+ */
 #include "sim/engine.h"
 #include "model/world/rng.h"
 #include "sim/event_queue.h"
@@ -57,7 +58,9 @@ static EventHandle plan(Engine *e, EventKind kind, uint32_t subject, int64_t aft
   return event_queue_add(e->events, t, rank_of(e, kind, limit), (EventPayload){.kind = kind, .subject = subject});
 }
 
-static void on_ready(void *driver, ProcId p, int64_t after_ns) { plan(driver, EVENT_RESUME, p, after_ns, false); }
+static void on_ready(void *driver, ProcId p, int64_t after_ns) {
+  plan(driver, EVENT_RESUME, p, after_ns, false);
+}
 static void on_sent(void *driver, ObjectId channel, int64_t after_ns) {
   plan(driver, EVENT_DELIVER, channel, after_ns, false);
 }
@@ -69,11 +72,16 @@ static void on_timer(void *driver, ProcId p, bool limit, int64_t after_ns) {
   t->timer = after_ns < 0 ? (EventHandle)0 : plan(e, EVENT_TIMER, p, after_ns, limit);
 }
 
-static int64_t on_now(void *driver) { return ((Engine *)driver)->now; }
+static int64_t on_now(void *driver) {
+  return ((Engine *)driver)->now;
+}
 
 /* What is pending, as a set: order in the heap must not matter, so the parts are added up. */
 static void add_pending(int64_t t_ns, EventPayload payload, void *data) {
-  struct { Engine *e; Hash128 h; } *sum = data;
+  struct {
+    Engine *e;
+    Hash128 h;
+  } *sum = data;
   uint64_t what = (uint64_t)payload.kind << 32 | payload.subject;
   uint64_t part = rng_mix(rng_mix((uint64_t)(t_ns - sum->e->now), what), 0x73746d7065646521u);
   sum->h.lo += part;
@@ -81,7 +89,10 @@ static void add_pending(int64_t t_ns, EventPayload payload, void *data) {
 }
 
 static Hash128 on_pending(void *driver) {
-  struct { Engine *e; Hash128 h; } sum = {driver, {0, 0}};
+  struct {
+    Engine *e;
+    Hash128 h;
+  } sum = {driver, {0, 0}};
   event_queue_each(sum.e->events, add_pending, &sum);
   return sum.h;
 }
@@ -139,8 +150,13 @@ static void forget_notes(Engine *e) {
 }
 
 static void drive(Engine *e) {
-  DriverOps ops = {.choose = on_choose, .ready = on_ready, .sent = on_sent, .timer = on_timer,
-                   .note = e->listener.step ? on_note : NULL, .now = on_now, .pending = on_pending};
+  DriverOps ops = {.choose = on_choose,
+                   .ready = on_ready,
+                   .sent = on_sent,
+                   .timer = on_timer,
+                   .note = e->listener.step ? on_note : NULL,
+                   .now = on_now,
+                   .pending = on_pending};
   world_drive(e->w, &ops, e);
 }
 
@@ -252,8 +268,14 @@ static bool worked(Engine *e, ProcId p) {
 
 static bool step_over(Engine *e, ProcId p) {
   if (e->listener.step) {
-    EngineStep s = {.i = e->n_steps, .t_ns = e->now, .who = p, .name = e->current_name, .doing = e->current_doing,
-                    .args = e->args, .n_args = e->n_args, .choices = (const TraceChoice *)e->choices->data,
+    EngineStep s = {.i = e->n_steps,
+                    .t_ns = e->now,
+                    .who = p,
+                    .name = e->current_name,
+                    .doing = e->current_doing,
+                    .args = e->args,
+                    .n_args = e->n_args,
+                    .choices = (const TraceChoice *)e->choices->data,
                     .n_choices = e->choices->len};
     e->listener.step(e->listening, &s);
     forget_notes(e);
@@ -307,7 +329,15 @@ EngineEnd engine_run(Engine *e, int64_t until_ns) {
   return ENGINE_IDLE;
 }
 
-int64_t engine_now(const Engine *e) { return e->now; }
-uint64_t engine_events(const Engine *e) { return e->n_events; }
-uint64_t engine_steps(const Engine *e) { return e->n_steps; }
-uint64_t engine_ties(const Engine *e) { return event_queue_ties(e->events); }
+int64_t engine_now(const Engine *e) {
+  return e->now;
+}
+uint64_t engine_events(const Engine *e) {
+  return e->n_events;
+}
+uint64_t engine_steps(const Engine *e) {
+  return e->n_steps;
+}
+uint64_t engine_ties(const Engine *e) {
+  return event_queue_ties(e->events);
+}

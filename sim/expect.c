@@ -2,7 +2,9 @@
 #include "sim/expect.h"
 #include <string.h>
 
-static char *key_of(guint i, const char *member) { return g_strdup_printf("expect[%u].%s", i, member); }
+static char *key_of(guint i, const char *member) {
+  return g_strdup_printf("expect[%u].%s", i, member);
+}
 
 static const char *word_of(const Scenario *s, guint i, const char *member) {
   g_autofree char *key = key_of(i, member);

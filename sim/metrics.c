@@ -2,12 +2,15 @@
 #include "sim/metrics.h"
 
 /* Each of an iteration's metrics exists as first.X (iteration 1), warm.X (mean of the warm ones) and iteration[K].X. */
-#define OF_ITERATION(x, unit, about) \
-  {"first." x, unit, about}, {"warm." x, unit, about}, {"iteration[]." x, unit, about}
+#define OF_ITERATION(x, unit, about)                                                                                   \
+  {"first." x, unit, about}, {"warm." x, unit, about}, {                                                               \
+    "iteration[]." x, unit, about                                                                                      \
+  }
 
 const MetricInfo metric_info[] = {
-    OF_ITERATION("connect_ms", "ms", "initial connection time as pgbench prints it: from before its threads are created until "
-                                     "all are connected"),
+    OF_ITERATION("connect_ms", "ms",
+                 "initial connection time as pgbench prints it: from before its threads are created until "
+                 "all are connected"),
     OF_ITERATION("connect_faults", "faults", "minor faults on shared memory of the clients' backends while connecting"),
     OF_ITERATION("connect_faults_per_backend", "faults", "connect_faults by backend"),
     OF_ITERATION("allprocs_faults", "faults", "those of connect_faults that are on the PGPROC array"),
@@ -17,7 +20,8 @@ const MetricInfo metric_info[] = {
     OF_ITERATION("entries_moved_out", "entries", "entries of each dense array moved by ProcArrayRemove"),
     OF_ITERATION("procarray_lock_wait_ms", "ms", "waiting for ProcArrayLock, summed over backends"),
     OF_ITERATION("procarray_lock_hold_ms", "ms", "holding ProcArrayLock, summed over backends"),
-    OF_ITERATION("pagetable_kib", "KiB", "page tables of the connected backends for shared memory, once all are connected"),
+    OF_ITERATION("pagetable_kib", "KiB",
+                 "page tables of the connected backends for shared memory, once all are connected"),
     OF_ITERATION("refused", "connects", "connects refused: too many clients, or a full listen queue"),
     OF_ITERATION("ghosts", "entries", "entries of a listing of backends that no live backend owns, once all have left"),
     OF_ITERATION("tps", "1/s", "transactions a second, without initial connection time"),

@@ -1,5 +1,5 @@
-/* metrics.h - the names a result's metrics may have, with unit and meaning: for the reader of scenario files (expect.metric),
- * for `stampede list metrics`, for the man page. */
+/* metrics.h - the names a result's metrics may have, with unit and meaning: for the reader of scenario files
+ * (expect.metric), for `stampede list metrics`, for the man page. */
 #pragma once
 #include <glib.h>
 

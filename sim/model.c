@@ -42,58 +42,6 @@ static StormConfig storm_config(const Scenario *s) {
   return c;
 }
 
-/* ---- building ---- */
-
-static bool start_workload(Model *m, const Scenario *s, GError **error) {
-  if (scenario_is(s, "workload.kind", "pgbench")) {
-    PgbenchConfig c = pgbench_config(s);
-    pgbench_start(m->server, &c);
-    return true;
-  }
-  if (scenario_is(s, "workload.kind", "storm")) {
-    StormConfig c = storm_config(s);
-    storm_start(m->server, &c);
-    return true;
-  }
-  g_propagate_error(error, scenario_complain(s, "workload.kind", "nothing to simulate; pgbench or storm would be right"));
-  return false;
-}
-
-static bool build(Model *m, const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
-                  GError **error) {
-  PgConfig pg;
-  MemoryConfig memory;
-  if (!scenario_bind_postgres(s, &pg, error)) return false;
-  scenario_bind_memory(s, costs, &memory);
-  m->subject = g_strconcat("model:", pg.variant, NULL);
-  m->world = world_new(costs, pg_server_bytes(&pg, (int)scenario_int(s, "workload.clients")));
-  driver(m->world, data);
-  GError *problem = NULL;
-  m->server = pg_server_new(m->world, &pg, &memory, &problem);
-  if (m->server) return start_workload(m, s, error);
-  g_propagate_error(error, scenario_complain(s, "postgres", "%s", problem->message));
-  g_error_free(problem);
-  return false;
-}
-
-Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
-                   GError **error) {
-  Model *m = g_new0(Model, 1);
-  if (build(m, s, costs, driver, data, error)) return m;
-  model_free(m);
-  return NULL;
-}
-
-void model_free(Model *m) {
-  g_clear_pointer(&m->server, pg_server_free);
-  g_clear_pointer(&m->world, world_free);
-  g_free(m->subject);
-  g_free(m);
-}
-
-bool model_done(const Model *m) { return pg_server_done(m->server); }
-uint64_t model_size(const Model *m) { return (uint64_t)pg_shared_pools(pg_server_shared(m->server))->total; }
-
 /* ---- pictures ---- */
 
 typedef void (*Each)(const char *name, const char *value, void *data);
@@ -139,10 +87,72 @@ static void describe_processes(const World *w, Each each, void *data) {
   }
 }
 
-void model_describe(const Model *m, Each each, void *data) {
+static void server_describe(const Model *m, Each each, void *data) {
   const PgShared *s = pg_server_shared(m->server);
   if (pg_shared_pools(s)->backends > DESCRIBED_SLOTS || !pg_shared_words(s)) return;
   describe_array(s, each, data);
   describe_free_list(s, each, data);
   describe_processes(m->world, each, data);
+}
+
+/* ---- building ---- */
+
+static bool server_done(const Model *m) {
+  return pg_server_done(m->server);
+}
+static uint64_t server_size(const Model *m) {
+  return (uint64_t)pg_shared_pools(pg_server_shared(m->server))->total;
+}
+static void server_free(Model *m) {
+  g_clear_pointer(&m->server, pg_server_free);
+}
+static const ModelOps server_ops = {server_done, server_size, server_describe, server_free};
+
+static bool start_workload(Model *m, const Scenario *s, GError **error) {
+  if (scenario_is(s, "workload.kind", "pgbench")) {
+    PgbenchConfig c = pgbench_config(s);
+    pgbench_start(m->server, &c);
+    return true;
+  }
+  if (scenario_is(s, "workload.kind", "storm")) {
+    StormConfig c = storm_config(s);
+    storm_start(m->server, &c);
+    return true;
+  }
+  g_propagate_error(error,
+                    scenario_complain(s, "workload.kind", "nothing to simulate; pgbench or storm would be right"));
+  return false;
+}
+
+static bool build(Model *m, const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
+                  GError **error) {
+  PgConfig pg;
+  MemoryConfig memory;
+  if (!scenario_bind_postgres(s, &pg, error)) return false;
+  scenario_bind_memory(s, costs, &memory);
+  m->subject = g_strconcat("model:", pg.variant, NULL);
+  m->world = world_new(costs, pg_server_bytes(&pg, (int)scenario_int(s, "workload.clients")));
+  driver(m->world, data);
+  GError *problem = NULL;
+  m->ops = &server_ops;
+  m->server = pg_server_new(m->world, &pg, &memory, &problem);
+  if (m->server) return start_workload(m, s, error);
+  g_propagate_error(error, scenario_complain(s, "postgres", "%s", problem->message));
+  g_error_free(problem);
+  return false;
+}
+
+Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
+                   GError **error) {
+  Model *m = g_new0(Model, 1);
+  if (build(m, s, costs, driver, data, error)) return m;
+  model_free(m);
+  return NULL;
+}
+
+void model_free(Model *m) {
+  if (m->ops) m->ops->free(m);
+  g_clear_pointer(&m->world, world_free);
+  g_free(m->subject);
+  g_free(m);
 }

@@ -5,20 +5,27 @@
 #include "sim/scenario/scenario.h"
 
 typedef struct PgServer PgServer;
+typedef struct Model Model;
+
+/* What a kind of model says of itself. */
 typedef struct {
+  bool (*done)(const Model *m);     /* all that the scenario asks for has been done */
+  uint64_t (*size)(const Model *m); /* entries that a judgement of it reads */
+  /* The state as named variables ("free list: 3 1 2"), for pictures; nothing when it is too large for one. */
+  void (*describe)(const Model *m, void (*each)(const char *name, const char *value, void *data), void *data);
+  void (*free)(Model *m); /* its own part, before the world */
+} ModelOps;
+
+struct Model {
   World *world;
+  const ModelOps *ops;
+  char *subject;    /* "model:dense-arrays" */
   PgServer *server; /* NULL: the model has none */
-  char *subject; /* "model:dense-arrays" */
-} Model;
+};
 
 /* `driver` is called with the new world before the first process is spawned in it, so that spawns reach a driver.
  * NULL and *error (file:line:column: key: ...) when the scenario asks for something impossible. */
-Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data, GError **error);
+Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
+                   GError **error);
 void model_free(Model *m);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Model, model_free)
-
-bool model_done(const Model *m); /* all that the scenario asks for has been done */
-uint64_t model_size(const Model *m);  /* entries that a judgement of it reads */
-
-/* The state as named variables ("free list: 3 1 2"), for pictures; nothing when it is too large for one. */
-void model_describe(const Model *m, void (*each)(const char *name, const char *value, void *data), void *data);

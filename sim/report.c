@@ -23,8 +23,8 @@ static void number(Output *o, const char *key, uint64_t value) {
 }
 
 /* Opens an array or object, then `each` row on a line of its own. */
-static void rows(Output *o, const char *key, const char *brackets, guint n, void (*each)(Output *, const RunResult *, guint),
-                 const RunResult *r) {
+static void rows(Output *o, const char *key, const char *brackets, guint n,
+                 void (*each)(Output *, const RunResult *, guint), const RunResult *r) {
   member(o, key);
   output_bytes(o, brackets, 1);
   for (guint i = 0; i < n; i++) {
@@ -130,7 +130,9 @@ void report_json(const RunResult *r, Output *o) {
 
 /* ---- text ---- */
 
-static const char *paint(bool color, const char *code) { return color ? code : ""; }
+static const char *paint(bool color, const char *code) {
+  return color ? code : "";
+}
 
 static const char *verdict_color(RunVerdict v) {
   static const char *const codes[] = {"\033[32m", "\033[31m", "\033[33m"};
@@ -146,11 +148,20 @@ void report_number(GString *out, int width, double v) {
 
 /* first.X and warm.X side by side, or one iteration where there is only one. */
 static void text_metrics(const RunResult *r, GString *out) {
-  static const char *const names[] = {"connect_ms",       "connect_faults",        "connect_faults_per_backend",
-                                      "allprocs_faults",  "disconnect_faults",     "pgxactoff_stores",
-                                      "entries_moved",    "entries_moved_out",     "procarray_lock_wait_ms",
-                                      "procarray_lock_hold_ms", "pagetable_kib",   "refused",
-                                      "tps",              "latency_avg_ms"};
+  static const char *const names[] = {"connect_ms",
+                                      "connect_faults",
+                                      "connect_faults_per_backend",
+                                      "allprocs_faults",
+                                      "disconnect_faults",
+                                      "pgxactoff_stores",
+                                      "entries_moved",
+                                      "entries_moved_out",
+                                      "procarray_lock_wait_ms",
+                                      "procarray_lock_hold_ms",
+                                      "pagetable_kib",
+                                      "refused",
+                                      "tps",
+                                      "latency_avg_ms"};
   g_string_append(out, "                                    first          warm\n");
   for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
     g_autofree char *first = g_strconcat("first.", names[i], NULL), *warm = g_strconcat("warm.", names[i], NULL);
@@ -205,14 +216,17 @@ static void text_judgements(const RunResult *r, GString *out, bool color) {
   }
   for (guint i = 0; i < r->expectations->len; i++) {
     const Expectation *e = &g_array_index(r->expectations, Expectation, i);
-    g_string_append_printf(out, "  %s %s (saw %s)\n", e->met ? "met    " : e->judged ? "NOT MET" : "not judged", e->text,
-                           e->saw);
+    g_string_append_printf(out, "  %s %s (saw %s)\n",
+                           e->met      ? "met    "
+                           : e->judged ? "NOT MET"
+                                       : "not judged",
+                           e->text, e->saw);
   }
 }
 
 void report_text(const RunResult *r, GString *out, bool color, guint hot_spots) {
-  g_string_append_printf(out, "stampede %s  %s %s  seed %" G_GUINT64_FORMAT "  subject %s\n", STAMPEDE_VERSION, r->command,
-                         r->scenario, r->seed, r->subject);
+  g_string_append_printf(out, "stampede %s  %s %s  seed %" G_GUINT64_FORMAT "  subject %s\n", STAMPEDE_VERSION,
+                         r->command, r->scenario, r->seed, r->subject);
   g_string_append_printf(out, "simulated, with the costs of profile %s\n\n", r->profile);
   text_metrics(r, out);
   text_other_metrics(r, out);
@@ -229,7 +243,8 @@ void report_text(const RunResult *r, GString *out, bool color, guint hot_spots) 
   g_string_append_printf(out, "\n%s%s%s  ", paint(color, verdict_color(r->verdict)), run_verdict_word(r->verdict),
                          paint(color, "\033[0m"));
   report_number(out, 1, (double)r->virtual_ns / 1e6);
-  g_string_append_printf(out, " virtual ms, %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " ties\n", r->events, r->ties);
+  g_string_append_printf(out, " virtual ms, %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " ties\n", r->events,
+                         r->ties);
 }
 
 /* ---- JUnit ---- */

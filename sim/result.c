@@ -1,8 +1,12 @@
 /* result.c - the life of a result and what its verdict means. */
 #include "sim/result.h"
 
-static void clear_check(gpointer p) { g_free(((CheckResult *)p)->why); }
-static void clear_metric(gpointer p) { g_free(((Metric *)p)->name); }
+static void clear_check(gpointer p) {
+  g_free(((CheckResult *)p)->why);
+}
+static void clear_metric(gpointer p) {
+  g_free(((Metric *)p)->name);
+}
 static void clear_expectation(gpointer p) {
   Expectation *e = p;
   g_free(e->text);

@@ -43,14 +43,14 @@ typedef struct {
   uint64_t seed;
   RunVerdict verdict;
   bool interrupted;
-  char *stopped;                  /* why it ended early, in words; NULL: it did not */
-  GArray *checks, *expectations;  /* of CheckResult, Expectation */
-  GArray *metrics, *hotspots;     /* of Metric, HotSpotRow */
-  GArray *unexplained;            /* of Unexplained */
+  char *stopped;                 /* why it ended early, in words; NULL: it did not */
+  GArray *checks, *expectations; /* of CheckResult, Expectation */
+  GArray *metrics, *hotspots;    /* of Metric, HotSpotRow */
+  GArray *unexplained;           /* of Unexplained */
   uint64_t events, ties, steps;
   int64_t virtual_ns;
   Hash128 state_hash;
-  double wall_ms, peak_rss_mb;    /* of the tool itself: the only members that differ between runs */
+  double wall_ms, peak_rss_mb; /* of the tool itself: the only members that differ between runs */
 } RunResult;
 
 RunResult *run_result_new(void);

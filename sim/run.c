@@ -1,6 +1,7 @@
-/* run.c - see run.h. A check is judged after every step. On a large model that would cost more than the run, so there it
- * is judged at a stride (JUDGE_COST entries a step, amortised, and always at the end); when it is found broken, the run is
- * made again and judged at every step, which names the exact one: a run is deterministic, and only broken ones pay. */
+/* run.c - see run.h. A check is judged after every step. On a large model that would cost more than the run, so there
+ * it is judged at a stride (JUDGE_COST entries a step, amortised, and always at the end); when it is found broken, the
+ * run is made again and judged at every step, which names the exact one: a run is deterministic, and only broken ones
+ * pay. */
 #include "sim/run.h"
 #include "sim/expect.h"
 #include "sim/tracing.h"
@@ -50,7 +51,7 @@ static bool after_step(void *data) {
     return true;
   }
   if (r->result->checks->len == 0) return r->tracing && tracing_stopped(r->tracing);
-  uint64_t size = model_size(r->model);
+  uint64_t size = r->model->ops->size(r->model);
   r->due += JUDGE_COST;
   if (r->exact || size <= JUDGE_ALWAYS || r->due >= size)
     judge(r);
@@ -141,7 +142,7 @@ static void conclude(Run *r, EngineEnd end) {
     res->stopped = g_strdup("a check was violated");
   else if (end == ENGINE_STUCK)
     res->stopped = g_strdup("a process ran a million steps without time going on");
-  else if (end == ENGINE_IDLE && !model_done(r->model))
+  else if (end == ENGINE_IDLE && !r->model->ops->done(r->model))
     res->stopped = deadlock_words(r->model->world);
   if (!r->broken) judge(r);
 }
@@ -173,11 +174,15 @@ static void run_clear(Run *r) {
 
 static void make_engine(World *w, void *data) {
   Run *r = data;
-  static const struct { const char *word; Ties ties; } rules[] = {
-      {"seeded", TIES_SEEDED}, {"timeout_first", TIES_TIMEOUT_FIRST}, {"event_first", TIES_EVENT_FIRST}};
+  static const struct {
+    const char *word;
+    Ties ties;
+  } rules[] = {{"seeded", TIES_SEEDED}, {"timeout_first", TIES_TIMEOUT_FIRST}, {"event_first", TIES_EVENT_FIRST}};
   EngineConfig config = {.seed = scenario_seed(r->scenario)};
-  if (!scenario_is(r->scenario, "machine.cores", "none")) config.cores = (guint)scenario_int(r->scenario, "machine.cores");
-  if (!scenario_is(r->scenario, "machine.quantum", "none")) config.quantum_ns = scenario_ns(r->scenario, "machine.quantum");
+  if (!scenario_is(r->scenario, "machine.cores", "none"))
+    config.cores = (guint)scenario_int(r->scenario, "machine.cores");
+  if (!scenario_is(r->scenario, "machine.quantum", "none"))
+    config.quantum_ns = scenario_ns(r->scenario, "machine.quantum");
   for (guint i = 0; i < G_N_ELEMENTS(rules); i++)
     if (scenario_is(r->scenario, "ties", rules[i].word)) config.ties = rules[i].ties;
   r->engine = engine_new(w, &config);

@@ -6,8 +6,8 @@
 typedef struct {
   const char *command; /* "run" */
   CheckTable checks;
-  const char *trace_path; /* NULL: none is written */
-  int64_t k;              /* a state hash every k steps of the trace; 0: RUN_K */
+  const char *trace_path;  /* NULL: none is written */
+  int64_t k;               /* a state hash every k steps of the trace; 0: RUN_K */
   const gint *interrupted; /* set by a signal handler; NULL */
   const Costs *costs;      /* in place of the scenario's profile (calibrate fit); NULL */
   /* Replay: gives the choices and sees each step; may stop the run by returning false. */
@@ -18,7 +18,8 @@ typedef struct {
 
 enum { RUN_K = 1024 };
 
-/* NULL and *error: SCENARIO_ERROR for what the scenario asks in vain (exit 2), TRACE_ERROR for the trace file (exit 4). */
+/* NULL and *error: SCENARIO_ERROR for what the scenario asks in vain (exit 2), TRACE_ERROR for the trace file (exit 4).
+ */
 RunResult *run_scenario(const Scenario *s, const RunOptions *o, GError **error);
 
 /* The header a trace of this scenario starts with. Free with run_trace_header_free. */

@@ -34,7 +34,9 @@ void tracing_free(Tracing *t) {
   g_free(t);
 }
 
-bool tracing_stopped(const Tracing *t) { return t->stopped; }
+bool tracing_stopped(const Tracing *t) {
+  return t->stopped;
+}
 
 /* The hash table owns both strings; a changed value stays valid until the next step. */
 static void see(const char *name, const char *value, void *data) {
@@ -49,11 +51,17 @@ static void see(const char *name, const char *value, void *data) {
 void tracing_step(Tracing *t, const Model *m, const EngineStep *s) {
   if (t->stopped) return;
   char who[64];
-  TraceStep step = {.i = (int64_t)s->i, .t_ns = s->t_ns, .who = trace_who(who, sizeof who, s->name, s->who),
-                    .what = s->doing, .args = s->args, .n_args = s->n_args, .choices = s->choices,
-                    .n_choices = s->n_choices, .changed = t->changed};
+  TraceStep step = {.i = (int64_t)s->i,
+                    .t_ns = s->t_ns,
+                    .who = trace_who(who, sizeof who, s->name, s->who),
+                    .what = s->doing,
+                    .args = s->args,
+                    .n_args = s->n_args,
+                    .choices = s->choices,
+                    .n_choices = s->n_choices,
+                    .changed = t->changed};
   t->n_changed = 0;
-  model_describe(m, see, t);
+  m->ops->describe(m, see, t);
   step.n_changed = t->n_changed;
   step.hashed = (s->i + 1) % (uint64_t)t->k == 0;
   if (step.hashed) step.hash = world_hash(m->world);
@@ -72,9 +80,16 @@ void tracing_footer(const RunResult *r, TraceEnd *end) {
     const Metric *m = &g_array_index(r->metrics, Metric, i);
     metrics[i] = (TraceMetric){m->name, m->value};
   }
-  *end = (TraceEnd){.steps = (int64_t)r->steps, .verdict = run_verdict_word(r->verdict), .checks = checks,
-                    .n_checks = r->checks->len, .metrics = metrics, .n_metrics = r->metrics->len, .loop = -1,
-                    .t_ns = r->virtual_ns, .hashed = true, .state_hash = r->state_hash};
+  *end = (TraceEnd){.steps = (int64_t)r->steps,
+                    .verdict = run_verdict_word(r->verdict),
+                    .checks = checks,
+                    .n_checks = r->checks->len,
+                    .metrics = metrics,
+                    .n_metrics = r->metrics->len,
+                    .loop = -1,
+                    .t_ns = r->virtual_ns,
+                    .hashed = true,
+                    .state_hash = r->state_hash};
 }
 
 void tracing_footer_clear(TraceEnd *end) {
@@ -100,9 +115,16 @@ TraceHeader *run_trace_header(const Scenario *s, const char *command, const char
     sources[i] = (TraceSource){f->kind, f->name, f->text, f->hash};
   }
   TraceHeader *h = g_new0(TraceHeader, 1);
-  *h = (TraceHeader){.version = STAMPEDE_VERSION, .command = command, .scenario = scenario_name(s),
-                     .text = scenario_text(s), .overrides = scenario_overrides(s), .sources = sources,
-                     .n_sources = from->len, .seed = scenario_seed(s), .subject = subject, .k = k};
+  *h = (TraceHeader){.version = STAMPEDE_VERSION,
+                     .command = command,
+                     .scenario = scenario_name(s),
+                     .text = scenario_text(s),
+                     .overrides = scenario_overrides(s),
+                     .sources = sources,
+                     .n_sources = from->len,
+                     .seed = scenario_seed(s),
+                     .subject = subject,
+                     .k = k};
   return h;
 }
 

@@ -4,8 +4,17 @@
 #include "tests/harness.h"
 
 /* A worker: `bursts` pieces of work of `ns`, then notes when it ended. */
-typedef struct { MachineHead head; uint16_t id; uint32_t bursts; int64_t ns, ended; } Worker;
-typedef struct { int64_t ended[64]; ProcId order[64]; guint n; } Log;
+typedef struct {
+  MachineHead head;
+  uint16_t id;
+  uint32_t bursts;
+  int64_t ns, ended;
+} Worker;
+typedef struct {
+  int64_t ended[64];
+  ProcId order[64];
+  guint n;
+} Log;
 static Log seen;
 static Step burst(World *w, ProcId self, void *l) {
   Worker *k = l;
@@ -20,11 +29,18 @@ static Step burst(World *w, ProcId self, void *l) {
   return step_work(k->ns);
 }
 static const Stage worker_stages[] = {{"burst", burst}};
-static Step worker_resume(World *w, ProcId p, void *l) { return machine_resume(w, p, l, worker_stages); }
-static const char *worker_at(const World *w, const void *l) { return (void)w, machine_at(l, worker_stages); }
+static Step worker_resume(World *w, ProcId p, void *l) {
+  return machine_resume(w, p, l, worker_stages);
+}
+static const char *worker_at(const World *w, const void *l) {
+  return (void)w, machine_at(l, worker_stages);
+}
 static const ProcessType worker = {"worker", sizeof(Worker), worker_resume, worker_at};
 
-typedef struct { World *w; Engine *e; } Fixture;
+typedef struct {
+  World *w;
+  Engine *e;
+} Fixture;
 static Fixture setup(EngineConfig config) {
   Costs costs = {{0}};
   costs.ps[COST_LOCK_HANDOVER] = 5000;
@@ -120,7 +136,11 @@ static void ties_are_counted_and_seeded(void) {
 }
 
 /* ---- a limit and a message at one instant ---- */
-typedef struct { MachineHead head; uint16_t fired; ObjectId mail; } Waiter;
+typedef struct {
+  MachineHead head;
+  uint16_t fired;
+  ObjectId mail;
+} Waiter;
 static int outcome;
 static Step await_mail(World *w, ProcId self, void *l) {
   timer_arm(w, self, true, 100);
@@ -132,8 +152,12 @@ static Step look(World *w, ProcId self, void *l) {
   return step_done();
 }
 static const Stage waiter_stages[] = {{"await", await_mail}, {"look", look}};
-static Step waiter_resume(World *w, ProcId p, void *l) { return machine_resume(w, p, l, waiter_stages); }
-static const char *waiter_at(const World *w, const void *l) { return (void)w, machine_at(l, waiter_stages); }
+static Step waiter_resume(World *w, ProcId p, void *l) {
+  return machine_resume(w, p, l, waiter_stages);
+}
+static const char *waiter_at(const World *w, const void *l) {
+  return (void)w, machine_at(l, waiter_stages);
+}
 static const ProcessType waiter = {"waiter", sizeof(Waiter), waiter_resume, waiter_at};
 static int race(Ties ties, int64_t message_after) {
   Fixture f = setup((EngineConfig){.seed = 3, .ties = ties});
@@ -153,17 +177,29 @@ static void limits_race_by_rule(void) {
 }
 
 /* ---- locks in time: n processes hold an exclusive lock for 100 ns each; each hand-over costs 5. ---- */
-typedef struct { MachineHead head; uint16_t id; ObjectId lock; } Holder;
-static Step acquires(World *w, ProcId self, void *l) { return lock_acquire(w, ((Holder *)l)->lock, self, LOCK_EXCLUSIVE); }
-static Step holds(World *w, ProcId self, void *l) { return (void)w, (void)self, (void)l, step_work(100); }
+typedef struct {
+  MachineHead head;
+  uint16_t id;
+  ObjectId lock;
+} Holder;
+static Step acquires(World *w, ProcId self, void *l) {
+  return lock_acquire(w, ((Holder *)l)->lock, self, LOCK_EXCLUSIVE);
+}
+static Step holds(World *w, ProcId self, void *l) {
+  return (void)w, (void)self, (void)l, step_work(100);
+}
 static Step releases(World *w, ProcId self, void *l) {
   lock_release(w, ((Holder *)l)->lock, self);
   seen.ended[((Holder *)l)->id] = world_ledger_time(w);
   return step_done();
 }
 static const Stage holder_stages[] = {{"acquires", acquires}, {"holds", holds}, {"releases", releases}};
-static Step holder_resume(World *w, ProcId p, void *l) { return machine_resume(w, p, l, holder_stages); }
-static const char *holder_at(const World *w, const void *l) { return (void)w, machine_at(l, holder_stages); }
+static Step holder_resume(World *w, ProcId p, void *l) {
+  return machine_resume(w, p, l, holder_stages);
+}
+static const char *holder_at(const World *w, const void *l) {
+  return (void)w, machine_at(l, holder_stages);
+}
 static const ProcessType holder = {"holder", sizeof(Holder), holder_resume, holder_at};
 static void a_lock_serialises_with_handover(void) {
   Fixture f = setup((EngineConfig){.seed = 1});
@@ -179,8 +215,18 @@ static void a_lock_serialises_with_handover(void) {
 }
 
 /* ---- M/M/1: mean time in the system 1/(mu - lambda); lambda = 0.5/us, mu = 1/us gives 2 us ---- */
-typedef struct { MachineHead head; uint16_t spare; ObjectId lock; uint32_t left; } Source;
-typedef struct { MachineHead head; uint16_t spare; ObjectId lock; int64_t came; } Customer;
+typedef struct {
+  MachineHead head;
+  uint16_t spare;
+  ObjectId lock;
+  uint32_t left;
+} Source;
+typedef struct {
+  MachineHead head;
+  uint16_t spare;
+  ObjectId lock;
+  int64_t came;
+} Customer;
 static Rng arrivals, services;
 static double in_system;
 static guint served;
@@ -198,8 +244,12 @@ static Step leaves(World *w, ProcId self, void *l) {
   return step_done();
 }
 static const Stage customer_stages[] = {{"joins", joins}, {"is served", is_served}, {"leaves", leaves}};
-static Step customer_resume(World *w, ProcId p, void *l) { return machine_resume(w, p, l, customer_stages); }
-static const char *customer_at(const World *w, const void *l) { return (void)w, machine_at(l, customer_stages); }
+static Step customer_resume(World *w, ProcId p, void *l) {
+  return machine_resume(w, p, l, customer_stages);
+}
+static const char *customer_at(const World *w, const void *l) {
+  return (void)w, machine_at(l, customer_stages);
+}
 static const ProcessType customer = {"customer", sizeof(Customer), customer_resume, customer_at};
 static Step sends(World *w, ProcId self, void *l) {
   Source *s = l;
@@ -210,8 +260,12 @@ static Step sends(World *w, ProcId self, void *l) {
   return step_sleep(rng_exponential(&arrivals, 2000));
 }
 static const Stage source_stages[] = {{"sends", sends}};
-static Step source_resume(World *w, ProcId p, void *l) { return machine_resume(w, p, l, source_stages); }
-static const char *source_at(const World *w, const void *l) { return (void)w, machine_at(l, source_stages); }
+static Step source_resume(World *w, ProcId p, void *l) {
+  return machine_resume(w, p, l, source_stages);
+}
+static const char *source_at(const World *w, const void *l) {
+  return (void)w, machine_at(l, source_stages);
+}
 static const ProcessType source = {"source", sizeof(Source), source_resume, source_at};
 static void a_queue_obeys_queueing_theory(void) {
   Costs costs = {{0}};
@@ -251,8 +305,12 @@ static Step spins(World *w, ProcId self, void *l) {
   return step_ran();
 }
 static const Stage spinner_stages[] = {{"spins", spins}};
-static Step spinner_resume(World *w, ProcId p, void *l) { return machine_resume(w, p, l, spinner_stages); }
-static const char *spinner_at(const World *w, const void *l) { return (void)w, machine_at(l, spinner_stages); }
+static Step spinner_resume(World *w, ProcId p, void *l) {
+  return machine_resume(w, p, l, spinner_stages);
+}
+static const char *spinner_at(const World *w, const void *l) {
+  return (void)w, machine_at(l, spinner_stages);
+}
 static const ProcessType spinner = {"spinner", sizeof(MachineHead), spinner_resume, spinner_at};
 static void a_loop_without_time_is_stuck(void) {
   Fixture f = setup((EngineConfig){.seed = 1});

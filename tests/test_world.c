@@ -52,7 +52,9 @@ static Step gives(World *w, ProcId self, void *l) {
   return step_done();
 }
 static const Stage locker_stages[] = {{"wants", wants}, {"has", has}, {"gives", gives}, {NULL, NULL}};
-static Step locker_resume(World *w, ProcId p, void *l) { return machine_resume(w, p, l, locker_stages); }
+static Step locker_resume(World *w, ProcId p, void *l) {
+  return machine_resume(w, p, l, locker_stages);
+}
 static const char *locker_at(const World *w, const void *l) {
   (void)w;
   return machine_at(l, locker_stages);
@@ -82,7 +84,8 @@ static ProcId spawn_locker(Fixture *f, LockMode mode) {
 static void exclusive_is_alone_and_fifo(void) {
   Fixture f;
   setup(&f);
-  ProcId a = spawn_locker(&f, LOCK_EXCLUSIVE), b = spawn_locker(&f, LOCK_EXCLUSIVE), c = spawn_locker(&f, LOCK_EXCLUSIVE);
+  ProcId a = spawn_locker(&f, LOCK_EXCLUSIVE), b = spawn_locker(&f, LOCK_EXCLUSIVE),
+         c = spawn_locker(&f, LOCK_EXCLUSIVE);
   expect_int(world_resume(f.w, a).kind, ==, STEP_RAN);
   expect_int(world_resume(f.w, c).kind, ==, STEP_BLOCKED);
   expect_int(world_resume(f.w, b).kind, ==, STEP_BLOCKED);
@@ -143,7 +146,11 @@ static void ended_holding_is_counted(void) {
 }
 
 /* ---- channels, queues, timers ---- */
-typedef struct { MachineHead head; ObjectId object; uint32_t seen[4], n, fired; } Reader;
+typedef struct {
+  MachineHead head;
+  ObjectId object;
+  uint32_t seen[4], n, fired;
+} Reader;
 static Step reads(World *w, ProcId self, void *l) {
   Reader *r = l;
   Message m;
@@ -153,8 +160,12 @@ static Step reads(World *w, ProcId self, void *l) {
   return channel_await(w, r->object, self);
 }
 static const Stage reader_stages[] = {{"reads", reads}};
-static Step reader_resume(World *w, ProcId p, void *l) { return machine_resume(w, p, l, reader_stages); }
-static const char *reader_at(const World *w, const void *l) { return (void)w, machine_at(l, reader_stages); }
+static Step reader_resume(World *w, ProcId p, void *l) {
+  return machine_resume(w, p, l, reader_stages);
+}
+static const char *reader_at(const World *w, const void *l) {
+  return (void)w, machine_at(l, reader_stages);
+}
 static const ProcessType reader = {"reader", sizeof(Reader), reader_resume, reader_at};
 
 static Reader *reader_setup(Fixture *f, ProcId *p) {

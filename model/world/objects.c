@@ -1,8 +1,12 @@
 /* objects.c - what processes wait for: locks, wait queues, channels, timers. */
 #include "model/world/world_private.h"
 
-static Object *object_at(const World *w, ObjectId o) { return table_at(w, &w->root->objects, o, sizeof(Object)); }
-static Node *node_at(const World *w, uint32_t n) { return table_at(w, &w->root->nodes, n, sizeof(Node)); }
+static Object *object_at(const World *w, ObjectId o) {
+  return table_at(w, &w->root->objects, o, sizeof(Object));
+}
+static Node *node_at(const World *w, uint32_t n) {
+  return table_at(w, &w->root->nodes, n, sizeof(Node));
+}
 
 static Object *object_of(const World *w, ObjectId o, ObjectKind kind) {
   Object *ob = object_at(w, o);
@@ -21,9 +25,13 @@ static ObjectId object_new(World *w, ObjectKind kind, const char *name) {
   return o;
 }
 
-const char *object_name(const World *w, ObjectId o) { return w->names->pdata[object_at(w, o)->name]; }
+const char *object_name(const World *w, ObjectId o) {
+  return w->names->pdata[object_at(w, o)->name];
+}
 
-bool object_is_lock(const World *w, ObjectId o) { return object_at(w, o)->kind == OBJECT_LOCK; }
+bool object_is_lock(const World *w, ObjectId o) {
+  return object_at(w, o)->kind == OBJECT_LOCK;
+}
 
 /* ---- FIFO of waiting processes ---- */
 
@@ -65,7 +73,9 @@ static bool take_out_of(World *w, Object *ob, ProcId p) {
 
 /* ---- locks ---- */
 
-ObjectId lock_new(World *w, const char *name) { return object_new(w, OBJECT_LOCK, name); }
+ObjectId lock_new(World *w, const char *name) {
+  return object_new(w, OBJECT_LOCK, name);
+}
 
 static void hold(World *w, Object *ob, ObjectId lock, ProcId p, LockMode mode) {
   Proc *pr = proc_at(w, p);
@@ -150,12 +160,18 @@ guint lock_held_by(const World *w, ProcId p, SiteId *sites, guint max) {
   return n;
 }
 
-guint lock_ended_holding(const World *w) { return w->root->ended_holding; }
-guint lock_waiters(const World *w, ObjectId lock) { return object_of(w, lock, OBJECT_LOCK)->waiters; }
+guint lock_ended_holding(const World *w) {
+  return w->root->ended_holding;
+}
+guint lock_waiters(const World *w, ObjectId lock) {
+  return object_of(w, lock, OBJECT_LOCK)->waiters;
+}
 
 /* ---- wait queues ---- */
 
-ObjectId queue_new(World *w, const char *name) { return object_new(w, OBJECT_QUEUE, name); }
+ObjectId queue_new(World *w, const char *name) {
+  return object_new(w, OBJECT_QUEUE, name);
+}
 Step queue_wait(World *w, ObjectId queue, ProcId self) {
   return wait_in(w, object_of(w, queue, OBJECT_QUEUE), queue, self);
 }
@@ -183,7 +199,9 @@ bool queue_leave(World *w, ObjectId queue, ProcId p) {
 
 /* ---- channels ---- */
 
-ObjectId channel_new(World *w, const char *name) { return object_new(w, OBJECT_CHANNEL, name); }
+ObjectId channel_new(World *w, const char *name) {
+  return object_new(w, OBJECT_CHANNEL, name);
+}
 
 static uint32_t node_new(World *w, Message m) {
   Root *r = w->root;
@@ -242,8 +260,12 @@ Step channel_await(World *w, ObjectId channel, ProcId self) {
   return ob->arrived ? step_ran() : wait_in(w, ob, channel, self);
 }
 
-guint channel_arrived(const World *w, ObjectId channel) { return object_of(w, channel, OBJECT_CHANNEL)->arrived; }
-guint channel_under_way(const World *w, ObjectId channel) { return object_of(w, channel, OBJECT_CHANNEL)->under_way; }
+guint channel_arrived(const World *w, ObjectId channel) {
+  return object_of(w, channel, OBJECT_CHANNEL)->arrived;
+}
+guint channel_under_way(const World *w, ObjectId channel) {
+  return object_of(w, channel, OBJECT_CHANNEL)->under_way;
+}
 
 void channel_deliver(World *w, ObjectId channel) {
   Object *ob = object_of(w, channel, OBJECT_CHANNEL);
@@ -296,4 +318,6 @@ void timer_fire(World *w, ProcId p) {
   pr->fired = 1;
 }
 
-bool timer_fired(const World *w, ProcId self) { return proc_at(w, self)->fired; }
+bool timer_fired(const World *w, ProcId self) {
+  return proc_at(w, self)->fired;
+}

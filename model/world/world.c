@@ -36,10 +36,18 @@ void world_drive(World *w, const DriverOps *ops, void *driver) {
   w->driver = driver;
 }
 
-Arena *world_arena(World *w) { return w->arena; }
-Ledger *world_ledger(World *w) { return w->ledger; }
-int64_t world_cost(const World *w, CostId id, int64_t count) { return costs_ns(&w->costs, id, count); }
-int64_t world_ledger_time(const World *w) { return w->ops.now ? w->ops.now(w->driver) : 0; }
+Arena *world_arena(World *w) {
+  return w->arena;
+}
+Ledger *world_ledger(World *w) {
+  return w->ledger;
+}
+int64_t world_cost(const World *w, CostId id, int64_t count) {
+  return costs_ns(&w->costs, id, count);
+}
+int64_t world_ledger_time(const World *w) {
+  return w->ops.now ? w->ops.now(w->driver) : 0;
+}
 
 /* The sum is position-free on the driver's side only: its part is a set of what is under way. */
 Hash128 world_hash(World *w) {
@@ -86,8 +94,12 @@ uint16_t world_intern(World *w, const char *name) {
   return (uint16_t)i;
 }
 
-ChoiceId world_choice(World *w, const char *name) { return (ChoiceId)intern(w->choices, name); }
-const char *world_choice_name(const World *w, ChoiceId c) { return w->choices->pdata[c]; }
+ChoiceId world_choice(World *w, const char *name) {
+  return (ChoiceId)intern(w->choices, name);
+}
+const char *world_choice_name(const World *w, ChoiceId c) {
+  return w->choices->pdata[c];
+}
 
 uint64_t world_choose(World *w, ChoiceId what, uint64_t n) {
   g_assert(n > 0);
@@ -110,10 +122,16 @@ void world_set_data(World *w, TypeId type, void *data) {
   g_assert(type < w->types->len);
   w->data[type] = data;
 }
-void *world_data(const World *w, ProcId p) { return w->data[proc_at(w, p)->type]; }
+void *world_data(const World *w, ProcId p) {
+  return w->data[proc_at(w, p)->type];
+}
 
-Proc *proc_at(const World *w, ProcId p) { return table_at(w, &w->root->procs, p, sizeof(Proc)); }
-static const ProcessType *type_of(const World *w, const Proc *pr) { return w->types->pdata[pr->type]; }
+Proc *proc_at(const World *w, ProcId p) {
+  return table_at(w, &w->root->procs, p, sizeof(Proc));
+}
+static const ProcessType *type_of(const World *w, const Proc *pr) {
+  return w->types->pdata[pr->type];
+}
 
 /* Locals of ended processes of one type are used again; the first word of a free one links to the next. */
 static uint32_t locals_take(World *w, TypeId type, size_t size) {
@@ -140,7 +158,9 @@ ProcId world_spawn(World *w, TypeId type, int64_t after_ns) {
   return p;
 }
 
-void *world_locals(World *w, ProcId p) { return arena_at(w->arena, proc_at(w, p)->locals); }
+void *world_locals(World *w, ProcId p) {
+  return arena_at(w->arena, proc_at(w, p)->locals);
+}
 
 static void proc_end(World *w, ProcId p, Proc *pr) {
   if (pr->n_held) w->root->ended_holding++;
@@ -164,15 +184,27 @@ Step world_resume(World *w, ProcId p) {
   return s;
 }
 
-bool world_resumable(const World *w, ProcId p) { return proc_at(w, p)->state == PROC_READY; }
+bool world_resumable(const World *w, ProcId p) {
+  return proc_at(w, p)->state == PROC_READY;
+}
 bool world_alive(const World *w, ProcId p) {
   return p && p <= w->root->procs.count && proc_at(w, p)->state != PROC_FREE;
 }
-guint world_processes(const World *w) { return w->root->procs.count + 1; }
-guint world_live(const World *w) { return w->root->live; }
-ObjectId world_waits_on(const World *w, ProcId p) { return proc_at(w, p)->waits_on; }
-TypeId world_type_of(const World *w, ProcId p) { return proc_at(w, p)->type; }
-const char *world_name_of(const World *w, ProcId p) { return type_of(w, proc_at(w, p))->name; }
+guint world_processes(const World *w) {
+  return w->root->procs.count + 1;
+}
+guint world_live(const World *w) {
+  return w->root->live;
+}
+ObjectId world_waits_on(const World *w, ProcId p) {
+  return proc_at(w, p)->waits_on;
+}
+TypeId world_type_of(const World *w, ProcId p) {
+  return proc_at(w, p)->type;
+}
+const char *world_name_of(const World *w, ProcId p) {
+  return type_of(w, proc_at(w, p))->name;
+}
 
 const char *world_at(const World *w, ProcId p) {
   const Proc *pr = proc_at(w, p);
@@ -181,11 +213,21 @@ const char *world_at(const World *w, ProcId p) {
 
 /* ---- machines ---- */
 
-Step step_ran(void) { return (Step){.kind = STEP_RAN}; }
-Step step_done(void) { return (Step){.kind = STEP_DONE}; }
-Step step_work(int64_t ns) { return (Step){.kind = STEP_WORK, .ns = ns}; }
-Step step_sleep(int64_t ns) { return (Step){.kind = STEP_SLEEP, .ns = ns}; }
-Step step_blocked(ObjectId on) { return (Step){.kind = STEP_BLOCKED, .on = on}; }
+Step step_ran(void) {
+  return (Step){.kind = STEP_RAN};
+}
+Step step_done(void) {
+  return (Step){.kind = STEP_DONE};
+}
+Step step_work(int64_t ns) {
+  return (Step){.kind = STEP_WORK, .ns = ns};
+}
+Step step_sleep(int64_t ns) {
+  return (Step){.kind = STEP_SLEEP, .ns = ns};
+}
+Step step_blocked(ObjectId on) {
+  return (Step){.kind = STEP_BLOCKED, .on = on};
+}
 
 Step machine_resume(World *w, ProcId self, void *locals, const Stage *stages) {
   MachineHead *m = locals;
@@ -200,7 +242,9 @@ const char *machine_at(const void *locals, const Stage *stages) {
 
 /* ---- notes ---- */
 
-bool world_noted(const World *w) { return w->ops.note != NULL; }
+bool world_noted(const World *w) {
+  return w->ops.note != NULL;
+}
 void world_note(World *w, ProcId who, const char *what, const NoteField *fields, guint n) {
   if (w->ops.note) w->ops.note(w->driver, who, what, fields, n);
 }

@@ -2,8 +2,8 @@
  *
  * A model is a set of PROCESSES over shared OBJECTS. Whatever reality decides is a CHOICE that model code asks for and
  * never makes: which process goes on, when, what a draw gives. The DRIVER answers: the simulator from virtual time and
- * seeded streams, the explorer by branching, replay from a trace, live by imposing it on a binary. A model has no clock:
- * it says how long something takes, the driver says when it is over (the explorer: at any time later).
+ * seeded streams, the explorer by branching, replay from a trace, live by imposing it on a binary. A model has no
+ * clock: it says how long something takes, the driver says when it is over (the explorer: at any time later).
  *
  * Life: world_new, then types, objects and processes, then a driver resumes processes until none can go on, then
  * world_free. All state is in the arena (world_arena); the ledger beside it is no part of the state's identity.
@@ -36,16 +36,21 @@ typedef struct {
 
 /* ---- a process: a machine with its program counter and locals in the arena, or code on a coroutine ---- */
 typedef struct {
-  const char *name;                                     /* "backend"; processes are shown as backend[ID] */
-  size_t locals_size;                                   /* zeroed at spawn */
-  Step (*resume)(World *w, ProcId self, void *locals);  /* to the next point where something else could matter */
+  const char *name;                                      /* "backend"; processes are shown as backend[ID] */
+  size_t locals_size;                                    /* zeroed at spawn */
+  Step (*resume)(World *w, ProcId self, void *locals);   /* to the next point where something else could matter */
   const char *(*at)(const World *w, const void *locals); /* what the next resume does: "ProcArrayAdd" */
 } ProcessType;
 
 /* A machine written as a list of stages: pc is kept in the first member of the locals. A stage runs and says what is
  * needed before the NEXT one; it may set pc itself to go elsewhere (pc already names the next stage when it runs). */
-typedef struct { uint16_t pc; } MachineHead;
-typedef struct { const char *name; Step (*run)(World *w, ProcId self, void *locals); } Stage;
+typedef struct {
+  uint16_t pc;
+} MachineHead;
+typedef struct {
+  const char *name;
+  Step (*run)(World *w, ProcId self, void *locals);
+} Stage;
 Step machine_resume(World *w, ProcId self, void *locals, const Stage *stages);
 const char *machine_at(const void *locals, const Stage *stages);
 Step step_ran(void), step_done(void), step_work(int64_t ns), step_sleep(int64_t ns), step_blocked(ObjectId on);
@@ -57,13 +62,13 @@ typedef struct {
   const char *text; /* read during the call only */
 } NoteField;
 typedef struct {
-  uint64_t (*choose)(void *driver, ChoiceId what, uint64_t n);       /* 0..n-1 */
-  void (*ready)(void *driver, ProcId p, int64_t after_ns);           /* blocked before; may go on after_ns from now */
-  void (*sent)(void *driver, ObjectId channel, int64_t after_ns);    /* one more message under way on it */
+  uint64_t (*choose)(void *driver, ChoiceId what, uint64_t n);         /* 0..n-1 */
+  void (*ready)(void *driver, ProcId p, int64_t after_ns);             /* blocked before; may go on after_ns from now */
+  void (*sent)(void *driver, ObjectId channel, int64_t after_ns);      /* one more message under way on it */
   void (*timer)(void *driver, ProcId p, bool limit, int64_t after_ns); /* armed (after_ns >= 0) or dropped (-1) */
   void (*note)(void *driver, ProcId who, const char *what, const NoteField *fields, guint n); /* NULL: nobody listens */
-  int64_t (*now)(void *driver);           /* ns, for the ledger alone; NULL: always 0 */
-  Hash128 (*pending)(void *driver);       /* identity of what is under way, relative to now; NULL: order is all there is */
+  int64_t (*now)(void *driver);     /* ns, for the ledger alone; NULL: always 0 */
+  Hash128 (*pending)(void *driver); /* identity of what is under way, relative to now; NULL: order is all there is */
 } DriverOps;
 
 World *world_new(const Costs *costs, size_t arena_limit); /* costs are copied */
@@ -74,7 +79,7 @@ Arena *world_arena(World *w);
 Ledger *world_ledger(World *w);
 int64_t world_cost(const World *w, CostId id, int64_t count); /* ns */
 int64_t world_ledger_time(const World *w); /* ns now, to measure with; nothing a model decides may depend on it */
-Hash128 world_hash(World *w); /* identity of the state; what is under way counts by what is left of it */
+Hash128 world_hash(World *w);              /* identity of the state; what is under way counts by what is left of it */
 
 /* ---- choices ---- */
 ChoiceId world_choice(World *w, const char *name); /* interns; "exit-order" */
@@ -83,33 +88,36 @@ uint64_t world_choose(World *w, ChoiceId what, uint64_t n);
 
 /* ---- processes ---- */
 TypeId world_type(World *w, const ProcessType *type); /* the type must outlive the world */
-void world_set_data(World *w, TypeId type, void *data); /* what its processes find by world_data; no part of the state */
+void world_set_data(World *w, TypeId type,
+                    void *data); /* what its processes find by world_data; no part of the state */
 void *world_data(const World *w, ProcId p);
 ProcId world_spawn(World *w, TypeId type, int64_t after_ns);
 void *world_locals(World *w, ProcId p);
 Step world_resume(World *w, ProcId p); /* for drivers; only of a resumable process */
 bool world_resumable(const World *w, ProcId p);
 bool world_alive(const World *w, ProcId p);
-guint world_processes(const World *w); /* ids are below this */
-guint world_live(const World *w);      /* how many have not ended */
+guint world_processes(const World *w);             /* ids are below this */
+guint world_live(const World *w);                  /* how many have not ended */
 ObjectId world_waits_on(const World *w, ProcId p); /* 0: on nothing */
 TypeId world_type_of(const World *w, ProcId p);
 const char *world_name_of(const World *w, ProcId p); /* "backend" */
 const char *world_at(const World *w, ProcId p);      /* stage it will run next */
 
 /* ---- LWLock-like locks: FIFO, exclusive or shared, handed over on release (cost COST_LOCK_HANDOVER). As in PostgreSQL
- * a shared request joins shared holders even when others wait, and a release that wakes a shared waiter wakes all of them.
- * Unlike there a lock given up with waiters is theirs at once: nobody can slip in while they wake. ---- */
+ * a shared request joins shared holders even when others wait, and a release that wakes a shared waiter wakes all of
+ * them. Unlike there a lock given up with waiters is theirs at once: nobody can slip in while they wake. ---- */
 typedef enum { LOCK_SHARED, LOCK_EXCLUSIVE } LockMode;
 ObjectId lock_new(World *w, const char *name);
 /* STEP_RAN: granted. STEP_BLOCKED: queued; when it is resumed it owns the lock. The stage returns what it gets. */
 Step lock_acquire(World *w, ObjectId lock, ProcId self, LockMode mode);
 bool lock_try(World *w, ObjectId lock, ProcId self, LockMode mode);
-bool lock_release(World *w, ObjectId lock, ProcId self); /* false: it did not hold it (a fault of the model's subject) */
+bool lock_release(World *w, ObjectId lock,
+                  ProcId self); /* false: it did not hold it (a fault of the model's subject) */
 bool lock_held(const World *w, ObjectId lock, ProcId self);
 enum { LOCKS_HELD_MAX = 6 };
-guint lock_held_by(const World *w, ProcId p, SiteId *sites, guint max); /* ledger sites of the locks p holds, oldest first */
-guint lock_ended_holding(const World *w);          /* processes that ended with a lock still held */
+guint lock_held_by(const World *w, ProcId p, SiteId *sites,
+                   guint max);            /* ledger sites of the locks p holds, oldest first */
+guint lock_ended_holding(const World *w); /* processes that ended with a lock still held */
 guint lock_waiters(const World *w, ObjectId lock);
 
 /* ---- wait queues: FIFO; a wake-up is not remembered when nobody waits ---- */
@@ -120,21 +128,27 @@ guint queue_wake_all(World *w, ObjectId queue, int64_t after_ns);
 bool queue_leave(World *w, ObjectId queue, ProcId p); /* a waiter gives up; false: it was not there */
 
 /* ---- channels: messages under way, then arrived, in order; one reader ---- */
-typedef struct { uint32_t kind, from; int64_t value; } Message;
+typedef struct {
+  uint32_t kind, from;
+  int64_t value;
+} Message;
 ObjectId channel_new(World *w, const char *name);
 void channel_free(World *w, ObjectId channel); /* what is in it is dropped */
 void channel_send(World *w, ObjectId channel, Message m, int64_t after_ns);
-bool channel_take(World *w, ObjectId channel, Message *m);        /* false: none has arrived */
-Step channel_await(World *w, ObjectId channel, ProcId self);      /* STEP_RAN when one has arrived already */
+bool channel_take(World *w, ObjectId channel, Message *m);   /* false: none has arrived */
+Step channel_await(World *w, ObjectId channel, ProcId self); /* STEP_RAN when one has arrived already */
 guint channel_arrived(const World *w, ObjectId channel);
 guint channel_under_way(const World *w, ObjectId channel);
 void channel_deliver(World *w, ObjectId channel); /* for drivers: the first under way arrives */
 bool channel_lose(World *w, ObjectId channel);    /* for drivers: the first under way is lost; false: none was */
 
-/* ---- timers: one a process. A limit (timeout, deadline) never fires in an untimed exploration unless asked for ---- */
+/* ---- timers: one a process. A limit (timeout, deadline) never fires in an untimed exploration unless asked for ----
+ */
 void timer_arm(World *w, ProcId self, bool limit, int64_t after_ns);
 void timer_drop(World *w, ProcId self);
-void timer_fire(World *w, ProcId p);           /* for drivers: p stops waiting and may go on (resume it then); nothing when it no longer waits */
+void timer_fire(
+    World *w,
+    ProcId p); /* for drivers: p stops waiting and may go on (resume it then); nothing when it no longer waits */
 bool timer_fired(const World *w, ProcId self); /* was the last resume due to it? */
 
 /* ---- what happened, for traces; costs nothing when nobody listens ---- */

@@ -6,7 +6,9 @@
 enum { TABLE_FIRST_LOG = 3, TABLE_FIRST = 1 << TABLE_FIRST_LOG, TABLE_BLOCKS = 20, TYPES_MAX = 16 };
 
 /* Entries 1..count; block[k] is the arena offset of TABLE_FIRST << k entries. */
-typedef struct { uint32_t count, block[TABLE_BLOCKS]; } Table;
+typedef struct {
+  uint32_t count, block[TABLE_BLOCKS];
+} Table;
 
 typedef enum { PROC_FREE, PROC_READY, PROC_BLOCKED } ProcState;
 typedef struct {
@@ -27,7 +29,10 @@ typedef struct {
   uint32_t link;                /* next free object */
 } Object;
 
-typedef struct { Message m; uint32_t next, spare; } Node;
+typedef struct {
+  Message m;
+  uint32_t next, spare;
+} Node;
 
 typedef struct {
   Table procs, objects, nodes;
@@ -41,7 +46,7 @@ struct World {
   Root *root;
   Costs costs;
   DriverOps ops;
-  void *driver, *data[TYPES_MAX]; /* data: by TypeId */
+  void *driver, *data[TYPES_MAX];     /* data: by TypeId */
   GPtrArray *types, *choices, *names; /* ProcessType; char*; char* of objects */
   GArray *sites;                      /* SiteId of each object name: charges under a lock go there */
 };
