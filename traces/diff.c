@@ -109,36 +109,39 @@ static bool differ_steps(TraceDifference *d, const TraceStep *a, const TraceStep
   return d->field;
 }
 
-static bool differ_ends_checks(TraceDifference *d, const TraceEnd *a, const TraceEnd *b) {
-  for (guint c = 0; !d->field && c < MAX(a->n_checks, b->n_checks); c++) {
-    const TraceCheck *in_a = c < a->n_checks ? &a->checks[c] : NULL, *in_b = c < b->n_checks ? &b->checks[c] : NULL;
-    differ_text(d, "checks", in_a ? in_a->name : NULL, in_b ? in_b->name : NULL);
-    if (d->field) break;
-    g_autofree char *verdict = g_strdup_printf("%s.verdict", in_a->name),
-                    *step = g_strdup_printf("%s.step", in_a->name);
-    differ_text(d, verdict, in_a->verdict, in_b->verdict);
-    differ_optional(d, step, in_a->step, in_b->step);
-    differ_text(d, in_a->name, in_a->why, in_b->why);
-  }
-  return d->field;
+static void differ_check(TraceDifference *d, const TraceCheck *a, const TraceCheck *b) {
+  g_autofree char *verdict = g_strdup_printf("%s.verdict", a->name), *step = g_strdup_printf("%s.step", a->name);
+  differ_text(d, "checks", a->name, b->name);
+  differ_text(d, verdict, a->verdict, b->verdict);
+  differ_optional(d, step, a->step, b->step);
+  differ_text(d, a->name, a->why, b->why);
 }
 
-static bool differ_ends_metrics(TraceDifference *d, const TraceEnd *a, const TraceEnd *b) {
+static void differ_checks(TraceDifference *d, const TraceEnd *a, const TraceEnd *b) {
+  guint both = MIN(a->n_checks, b->n_checks);
+  for (guint c = 0; c < both; c++) differ_check(d, &a->checks[c], &b->checks[c]);
+  if (a->n_checks > both) differ_text(d, "checks", a->checks[both].name, NULL);
+  if (b->n_checks > both) differ_text(d, "checks", NULL, b->checks[both].name);
+}
+
+static void differ_metric(TraceDifference *d, const TraceMetric *a, const TraceMetric *b) {
   char text_a[G_ASCII_DTOSTR_BUF_SIZE], text_b[G_ASCII_DTOSTR_BUF_SIZE];
-  for (guint m = 0; !d->field && m < MAX(a->n_metrics, b->n_metrics); m++) {
-    const TraceMetric *in_a = m < a->n_metrics ? &a->metrics[m] : NULL;
-    const TraceMetric *in_b = m < b->n_metrics ? &b->metrics[m] : NULL;
-    if (differ_text(d, "metrics", in_a ? in_a->name : NULL, in_b ? in_b->name : NULL)) break;
-    differ_text(d, in_a->name, g_ascii_dtostr(text_a, sizeof text_a, in_a->value),
-                g_ascii_dtostr(text_b, sizeof text_b, in_b->value));
-  }
-  return d->field;
+  differ_text(d, "metrics", a->name, b->name);
+  differ_text(d, a->name, g_ascii_dtostr(text_a, sizeof text_a, a->value),
+              g_ascii_dtostr(text_b, sizeof text_b, b->value));
+}
+
+static void differ_metrics(TraceDifference *d, const TraceEnd *a, const TraceEnd *b) {
+  guint both = MIN(a->n_metrics, b->n_metrics);
+  for (guint m = 0; m < both; m++) differ_metric(d, &a->metrics[m], &b->metrics[m]);
+  if (a->n_metrics > both) differ_text(d, "metrics", a->metrics[both].name, NULL);
+  if (b->n_metrics > both) differ_text(d, "metrics", NULL, b->metrics[both].name);
 }
 
 static bool differ_ends(TraceDifference *d, const TraceEnd *a, const TraceEnd *b) {
   differ_text(d, "verdict", a->verdict, b->verdict);
-  differ_ends_checks(d, a, b);
-  differ_ends_metrics(d, a, b);
+  differ_checks(d, a, b);
+  differ_metrics(d, a, b);
   differ_optional(d, "loop", a->loop, b->loop);
   differ_optional(d, "t_ns", a->t_ns, b->t_ns);
   return differ_hash(d, "state_hash", a->hashed ? &a->state_hash : NULL, b->hashed ? &b->state_hash : NULL);
