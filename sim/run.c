@@ -123,15 +123,22 @@ static void keep(Run *r) {
   res->state_hash = world_hash(r->model->world);
 }
 
-/* Nothing is pending although somebody still waits: said with the first who waits and for what. */
-static char *deadlock_words(const World *w) {
+/* Who waits although nothing is pending: the first that waits for a lock, else the first. */
+static ProcId stuck_process(const World *w) {
+  ProcId first = 0;
   for (ProcId p = 1; p < world_processes(w); p++) {
     if (!world_alive(w, p) || !world_waits_on(w, p)) continue;
-    ObjectId on = world_waits_on(w, p);
-    return g_strdup_printf("deadlock: nothing can go on; %s[%u] waits for %s at %s", world_name_of(w, p), p,
-                           object_name(w, on), world_at(w, p));
+    if (object_is_lock(w, world_waits_on(w, p))) return p;
+    if (!first) first = p;
   }
-  return g_strdup("deadlock: nothing can go on");
+  return first;
+}
+
+static char *deadlock_words(const World *w) {
+  ProcId p = stuck_process(w);
+  if (!p) return g_strdup("deadlock: nothing can go on");
+  return g_strdup_printf("deadlock: nothing can go on; %s[%u] waits for %s at %s", world_name_of(w, p), p,
+                         object_name(w, world_waits_on(w, p)), world_at(w, p));
 }
 
 static void conclude(Run *r, EngineEnd end) {
