@@ -14,8 +14,47 @@ GVC_t *graph_context(GError **error) {
   return gvc;
 }
 
+/* ---- identity of nodes, edges and clusters ----
+ *
+ * Left to itself libcgraph makes the address of a name its id and keeps clusters in order of id, so that two runs draw
+ * them in different orders. Here an id is the number of things made before it in the graph. Names are not mapped here:
+ * libcgraph then keeps them in a table of its own. */
+
+static void *ids_open(Agraph_t *g, Agdisc_t *disc) {
+  (void)g, (void)disc;
+  return g_new0(IDTYPE, 1);
+}
+
+static long ids_map(void *state, int kind, char *name, IDTYPE *id, int create) {
+  (void)kind, (void)create;
+  IDTYPE *made = state;
+  if (name) return 0;
+  *id = ++*made;
+  return 1;
+}
+
+static long ids_alloc(void *state, int kind, IDTYPE id) {
+  (void)state, (void)kind, (void)id;
+  return 0; /* nobody chooses one */
+}
+
+static void ids_free(void *state, int kind, IDTYPE id) {
+  (void)state, (void)kind, (void)id;
+}
+
+static char *ids_print(void *state, int kind, IDTYPE id) {
+  (void)state, (void)kind, (void)id;
+  return NULL;
+}
+
+static void ids_register(void *state, int kind, void *object) {
+  (void)state, (void)kind, (void)object;
+}
+
 Agraph_t *graph_new(const char *name) {
-  Agraph_t *g = agopen((char *)name, Agdirected, NULL);
+  static Agiddisc_t ids = {ids_open, ids_map, ids_alloc, ids_free, ids_print, g_free, ids_register};
+  static Agdisc_t disc = {NULL, &ids, NULL}; /* neither is ever written to */
+  Agraph_t *g = agopen((char *)name, Agdirected, &disc);
   g_assert_nonnull(g);
   return g;
 }
