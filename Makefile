@@ -48,7 +48,7 @@ MAKEJ    = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(she
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all help deps test check demo coverage lint tidy bench fuzz evidence profiles man install uninstall clean
+.PHONY: all help deps test check demo coverage lint format tidy bench fuzz evidence profiles man install uninstall clean
 
 all: $(PROGRAM)            ## the program, build/stampede (BUILD=DIR, OPT=-O0, CC=clang, SAN=1)
 
@@ -126,6 +126,8 @@ lint:                      ## formatting, clang-tidy, cppcheck, shellcheck, incl
 	@echo lint: clean
 # What cppcheck cannot see for itself, as it does not read system headers.
 CPPCHECK_MACROS = -D'G_GNUC_PRINTF(a,b)=' -D'G_DEFINE_QUARK(a,b)=' -D'G_DEFINE_AUTOPTR_CLEANUP_FUNC(a,b)=' -D'__has_include(a)=0'
+format:                    ## put every C file into the form that lint asks for
+	clang-format -i $(C_FILES) $(H_FILES)
 tidy: $(patsubst %.c,$(BUILD)/tidy/%,$(C_FILES))
 $(BUILD)/tidy/tests/%: tests/%.c .clang-tidy $(H_FILES)
 	@$(TIDY)
