@@ -254,14 +254,14 @@ static void link_stays_a_link(void) {
   place_free(&p);
 }
 
-static void dash_is_stdout(void) {
+static void goes_to_stdout(const char *path) {
   Sample s;
   sample_init(&s);
   Place p = place_new();
   int saved = dup(STDOUT_FILENO), file = open(p.path, O_WRONLY | O_CREAT, 0600);
   fflush(stdout);
   dup2(file, STDOUT_FILENO);
-  g_autoptr(TraceWriter) w = trace_writer_open("-", &s.header, NULL);
+  g_autoptr(TraceWriter) w = trace_writer_open(path, &s.header, NULL);
   for (guint i = 0; i < SAMPLE_STEPS; i++) trace_writer_step(w, &s.steps[i], NULL);
   bool ok = trace_writer_close(w, &s.end, NULL);
   dup2(saved, STDOUT_FILENO);
@@ -272,6 +272,13 @@ static void dash_is_stdout(void) {
   expect(ok);
   expect_str(text, sample_text);
   place_free(&p);
+}
+
+static void dash_is_stdout(void) {
+  goes_to_stdout("-");
+}
+static void dev_stdout_is_stdout(void) {
+  goes_to_stdout("/dev/stdout");
 }
 
 /* Where a file must have a name from the start, it has another one, and that is gone after an error. */
@@ -300,6 +307,7 @@ int main(void) {
                                                   {"rename fails", rename_fails},
                                                   {"a link stays a link", link_stays_a_link},
                                                   {"- is stdout", dash_is_stdout},
+                                                  {"/dev/stdout is stdout", dev_stdout_is_stdout},
                                                   {"the same without O_TMPFILE", with_a_name},
                                                   {0}});
 }
