@@ -26,6 +26,12 @@ const MetricInfo metric_info[] = {
     OF_ITERATION("ghosts", "entries", "entries of a listing of backends that no live backend owns, once all have left"),
     OF_ITERATION("tps", "1/s", "transactions a second, without initial connection time"),
     OF_ITERATION("latency_avg_ms", "ms", "mean latency of a transaction"),
+    {"wait_ms.last", "ms", "of a storm's sessions: arrival to ReadyForQuery of the one that was served last"},
+    {"wait_ms.mean", "ms", "mean over those served"},
+    {"wait_ms.p50", "ms", "median (nearest rank)"},
+    {"wait_ms.p95", "ms", "95 % waited no longer"},
+    {"wait_ms.p99", "ms", "99 % waited no longer"},
+    {"wait_ms.max", "ms", "longest wait"},
 };
 const guint metric_info_len = G_N_ELEMENTS(metric_info);
 
