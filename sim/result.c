@@ -35,6 +35,7 @@ RunResult *run_result_new(void) {
 }
 
 void run_result_free(RunResult *r) {
+  if (!r) return;
   g_free(r->command);
   g_free(r->scenario);
   g_free(r->subject);

@@ -40,7 +40,7 @@ static bool range_parse(char **parts, Range *r, GError **error) {
   r->times = *step == '*';
   if ((*step != '*' && *step != '+') || !whole(step + 1, &r->by, &by_unit))
     return bad(error, "a step is *FACTOR or +STEP, a whole number, not \"%.40s\"", step);
-  if (*by_unit && (r->times || strcmp(by_unit, r->unit) != 0))
+  if (strcmp(by_unit, r->times ? "" : r->unit) != 0)
     return bad(error, "a step has the unit of the ends, a factor none");
   if (r->from > r->to) return bad(error, "a range goes up, and %s is more than %s", parts[0], parts[1]);
   if (r->by < (r->times ? 2 : 1) || (r->times && r->from == 0))

@@ -135,11 +135,20 @@ static bool fit_points(const GArray *points, gsize size, gsize x, gsize y, Loglo
   return loglog_fit(xs, ys, points->len, fit);
 }
 
+static bool has_x(const GArray *points, double x) {
+  for (guint i = 0; i < points->len; i++) {
+    const double there = g_array_index(points, SeriesPoint, i).x;
+    if (!(there < x) && !(there > x)) return true;
+  }
+  return false;
+}
+
+/* Over the same x as the sweep's, or the two exponents could not be compared. */
 static void fit_published(SweepSeries *s) {
   g_autoptr(GArray) counted = g_array_new(FALSE, FALSE, sizeof(PublishedPoint));
   for (guint i = 0; i < s->published->points->len; i++) {
     PublishedPoint p = g_array_index(s->published->points, PublishedPoint, i);
-    if (p.counted) g_array_append_val(counted, p);
+    if (p.counted && has_x(s->points, p.x)) g_array_append_val(counted, p);
   }
   s->published_fitted = fit_points(counted, sizeof(PublishedPoint), offsetof(PublishedPoint, x),
                                    offsetof(PublishedPoint, y), &s->published_fit);

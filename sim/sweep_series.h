@@ -19,7 +19,7 @@ typedef struct {
   bool fitted;
   LoglogFit fit;
   const PublishedSeries *published; /* NULL: none, or not comparable */
-  bool published_fitted;            /* its counted points */
+  bool published_fitted;            /* its counted points, at the x of `points` */
   LoglogFit published_fit;
 } SweepSeries;
 

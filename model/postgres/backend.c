@@ -2,109 +2,9 @@
  *
  * Starting: a child reads the startup packet, takes a PGPROC (so it holds one before it has authenticated), joins the
  * proc array under ProcArrayLock and XidGenLock, then sinval and ProcSignal, takes `snapshots` snapshots under
- * ProcArrayLock shared, and reports itself ready. Leaving: the callbacks run in reverse order of their registration,
- * which was ProcKill, RemoveProcFromArray, pgstat_beshutdown, CleanupInvalidationState, CleanupProcSignalState.
- *
- * The order of releases and what lies between them matters: the slot goes back to the free list only after the backend
- * has left the proc array, so nobody can take a slot that is still listed there. */
-#include "model/postgres/backend.h"
-
-typedef struct {
-  MachineHead head;
-  uint16_t passes;             /* through the proc array, to take a snapshot */
-  uint8_t counted, failed;     /* failed: how far it had come, FAILED_* */
-  int32_t conn, child, procno; /* procno -1: it has no slot */
-  ObjectId inbox, reply;
-} Backend;
-
-enum {
-  B_INITIALIZE,
-  B_INIT_PROCESS,
-  B_LOCK,
-  B_LOCK_XIDS,
-  B_ADD,
-  B_ADDED,
-  B_SINVAL,
-  B_PROC_SIGNAL,
-  B_PASS,
-  B_SNAPSHOT,
-  B_SNAPSHOT_TAKEN,
-  B_BESTART,
-  B_READY,
-  B_COMMAND,
-  B_RESULT,
-  B_REFUSE,
-  B_LEAVE,
-  B_LEAVE_SINVAL,
-  B_LEFT_SINVAL,
-  B_LEAVE_LOCK,
-  B_LEAVE_LOCK_XIDS,
-  B_REMOVE,
-  B_REMOVED,
-  B_PROC_KILL,
-  B_CHILD_INACTIVE,
-  B_GONE
-};
-
-enum { FAILED_TO_ADD = 1, FAILED_LATER };
-
-static PgServer *server_of(const World *w, ProcId self) {
-  return world_data(w, self);
-}
-static AddressSpace *space_of(const PgServer *sv, ProcId self) {
-  return sv->spaces->pdata[self];
-}
-
-/* Does one operation's book-keeping; the time it takes. */
-static int64_t told(PgServer *sv, ProcId self, const Backend *b, PgSite site, const PgCost *c, int rank) {
-  int64_t ns = server_charge(sv, self, site, c, b->counted);
-  server_note(sv, self, site, c, b->procno, rank);
-  return ns;
-}
-
-/* ---- the locks, and how long they were waited for and held ---- */
-
-static LockTimes *times_of(PgServer *sv, ProcId self) {
-  return &g_array_index(sv->times, LockTimes, self);
-}
-
-static Step lock_procarray(PgServer *sv, ProcId self, LockMode mode) {
-  times_of(sv, self)->wait_from = server_now(sv);
-  return lock_acquire(sv->w, sv->procarray_lock, self, mode);
-}
-
-static void got_procarray(PgServer *sv, ProcId self, const Backend *b, bool connecting) {
-  LockTimes *t = times_of(sv, self);
-  t->hold_from = server_now(sv);
-  if (b->counted && connecting) sv->sums.lock_wait_ns += t->hold_from - t->wait_from;
-}
-
-static void release_procarray(PgServer *sv, ProcId self, const Backend *b, bool connecting) {
-  if (!pg_times_of(&sv->config, PGSTEP_RELEASE_PROCARRAYLOCK)) return;
-  lock_release(sv->w, sv->procarray_lock, self);
-  if (b->counted && connecting) sv->sums.lock_hold_ns += server_now(sv) - times_of(sv, self)->hold_from;
-}
-
-/* Before 14 only ProcArrayLock was taken. */
-static bool takes_xidgen(const PgServer *sv) {
-  return sv->config.offsets != OFFSETS_NONE;
-}
-
-static Step lock_xids(PgServer *sv, ProcId self, const Backend *b, bool connecting) {
-  got_procarray(sv, self, b, connecting);
-  return takes_xidgen(sv) ? lock_acquire(sv->w, sv->xidgen_lock, self, LOCK_EXCLUSIVE) : step_ran();
-}
-
-/* In the reverse order of taking them. */
-static void release_both(PgServer *sv, ProcId self, const Backend *b, bool connecting) {
-  if (takes_xidgen(sv) && pg_times_of(&sv->config, PGSTEP_RELEASE_XIDGENLOCK))
-    lock_release(sv->w, sv->xidgen_lock, self);
-  release_procarray(sv, self, b, connecting);
-}
-
-static int64_t section_ns(const PgServer *sv) {
-  return server_cost(sv, COST_SECTION, 1) + server_cost(sv, COST_LOCK_ACQUIRE, takes_xidgen(sv) ? 2 : 1);
-}
+ * ProcArrayLock shared, and reports itself ready. Leaving:
+ * backend_leave.c. */
+#include "model/postgres/backend_stages.h"
 
 /* ---- starting ---- */
 
@@ -148,11 +48,11 @@ static Step init_process(World *w, ProcId self, void *locals) {
 
 static Step lock_to_add(World *w, ProcId self, void *locals) {
   (void)locals;
-  return lock_procarray(server_of(w, self), self, LOCK_EXCLUSIVE);
+  return backend_lock_procarray(server_of(w, self), self, LOCK_EXCLUSIVE);
 }
 
 static Step lock_xids_to_add(World *w, ProcId self, void *locals) {
-  return lock_xids(server_of(w, self), self, locals, true);
+  return backend_lock_xids(server_of(w, self), self, locals, true);
 }
 
 static Step add(World *w, ProcId self, void *locals) {
@@ -162,14 +62,14 @@ static Step add(World *w, ProcId self, void *locals) {
   int rank = procarray_add(sv->shared, b->procno, space_of(sv, self), &c);
   if (rank < 0) b->failed = FAILED_TO_ADD; /* FATAL; only a mutant fills the array */
   sv->changes++;
-  int64_t ns = section_ns(sv) + server_cost(sv, COST_UNEXPLAINED_SECTION, 1);
+  int64_t ns = backend_section_ns(sv) + server_cost(sv, COST_UNEXPLAINED_SECTION, 1);
   return work(ns + told(sv, self, b, SITE_ADD, &c, rank));
 }
 
 static Step added(World *w, ProcId self, void *locals) {
   Backend *b = locals;
   PgServer *sv = server_of(w, self);
-  release_both(sv, self, b, true);
+  backend_release_both(sv, self, b, true);
   if (b->failed) {
     b->head.pc = B_REFUSE;
     return step_ran();
@@ -198,7 +98,7 @@ static Step init_proc_signal(World *w, ProcId self, void *locals) {
 static Step next_pass(World *w, ProcId self, void *locals) {
   Backend *b = locals;
   PgServer *sv = server_of(w, self);
-  if (b->passes < sv->config.snapshots) return lock_procarray(sv, self, LOCK_SHARED);
+  if (b->passes < sv->config.snapshots) return backend_lock_procarray(sv, self, LOCK_SHARED);
   b->head.pc = B_BESTART;
   return step_ran();
 }
@@ -207,7 +107,7 @@ static Step snapshot(World *w, ProcId self, void *locals) {
   Backend *b = locals;
   PgServer *sv = server_of(w, self);
   PgCost c = {0};
-  got_procarray(sv, self, b, true);
+  backend_got_procarray(sv, self, b, true);
   procarray_scan(sv->shared, space_of(sv, self), &c);
   int64_t ns = server_cost(sv, COST_SNAPSHOT, 1) + server_cost(sv, COST_LOCK_ACQUIRE, 1);
   return work(ns + told(sv, self, b, SITE_SNAPSHOT, &c, -1));
@@ -216,7 +116,7 @@ static Step snapshot(World *w, ProcId self, void *locals) {
 static Step snapshot_taken(World *w, ProcId self, void *locals) {
   Backend *b = locals;
   PgServer *sv = server_of(w, self);
-  release_procarray(sv, self, b, true);
+  backend_release_procarray(sv, self, b, true);
   b->passes++;
   b->head.pc = B_PASS;
   return work(startup_part(sv, 1));
@@ -298,88 +198,6 @@ static Step refuse(World *w, ProcId self, void *locals) {
   return work(server_cost(sv, COST_EXIT_WORK, 1));
 }
 
-/* ---- leaving ---- */
-
-static Step leave_proc_signal(World *w, ProcId self, void *locals) {
-  Backend *b = locals;
-  PgServer *sv = server_of(w, self);
-  PgCost c = {0};
-  proc_signal_write(sv->shared, b->procno, space_of(sv, self), &c);
-  return work(told(sv, self, b, SITE_PROC_SIGNAL_CLEANUP, &c, -1));
-}
-
-static Step lock_sinval(World *w, ProcId self, void *locals) {
-  (void)locals;
-  return lock_acquire(w, server_of(w, self)->sinval_lock, self, LOCK_EXCLUSIVE);
-}
-
-static Step leave_sinval(World *w, ProcId self, void *locals) {
-  Backend *b = locals;
-  PgServer *sv = server_of(w, self);
-  PgCost c = {0};
-  backend_status_write(sv->shared, b->procno, true, space_of(sv, self), &c); /* while its backend id still names it */
-  int64_t ns = told(sv, self, b, SITE_BESHUTDOWN, &c, -1);
-  c = (PgCost){0};
-  sinval_remove(sv->shared, b->procno, space_of(sv, self), &c);
-  return work(ns + server_cost(sv, COST_LOCK_ACQUIRE, 1) + told(sv, self, b, SITE_SINVAL_CLEANUP, &c, -1));
-}
-
-static Step lock_to_remove(World *w, ProcId self, void *locals) {
-  (void)locals;
-  PgServer *sv = server_of(w, self);
-  lock_release(w, sv->sinval_lock, self);
-  return lock_procarray(sv, self, LOCK_EXCLUSIVE);
-}
-
-static Step lock_xids_to_remove(World *w, ProcId self, void *locals) {
-  return lock_xids(server_of(w, self), self, locals, false);
-}
-
-static Step remove_(World *w, ProcId self, void *locals) {
-  Backend *b = locals;
-  PgServer *sv = server_of(w, self);
-  PgCost c = {0};
-  procarray_remove(sv->shared, b->procno, space_of(sv, self), &c);
-  sv->changes++;
-  return work(section_ns(sv) + told(sv, self, b, SITE_REMOVE, &c, -1));
-}
-
-static Step removed(World *w, ProcId self, void *locals) {
-  release_both(server_of(w, self), self, locals, false);
-  return step_ran();
-}
-
-static Step proc_kill(World *w, ProcId self, void *locals) {
-  Backend *b = locals;
-  PgServer *sv = server_of(w, self);
-  PgCost c = {0};
-  slot_give(sv->shared, b->procno, false, space_of(sv, self), &c);
-  sv->changes++;
-  int64_t ns = server_cost(sv, COST_SPIN_SECTION, 1) + told(sv, self, b, SITE_PROC_KILL, &c, -1);
-  g_assert(sv->state->out > 0);
-  if (--sv->state->out == 0) queue_wake_all(w, sv->gone, ns);
-  return work(ns);
-}
-
-static Step child_inactive(World *w, ProcId self, void *locals) {
-  Backend *b = locals;
-  PgServer *sv = server_of(w, self);
-  AddressSpace *as = space_of(sv, self);
-  PgCost c = {0};
-  int slot = sv->child[b->child].slot;
-  if (slot >= 0) pmchild_flag_write(sv->shared, slot, as, &c);
-  int64_t ns = told(sv, self, b, SITE_CHILD_INACTIVE, &c, -1);
-  return work(ns + server_cost(sv, COST_UNMAP_PAGE, (int64_t)address_space_pages(as)));
-}
-
-static Step gone(World *w, ProcId self, void *locals) {
-  Backend *b = locals;
-  PgServer *sv = server_of(w, self);
-  address_space_reset(space_of(sv, self), sv->owners);
-  channel_send(w, sv->postmaster_inbox, (Message){.kind = MSG_EXITED, .from = (uint32_t)b->child}, 0);
-  return step_done();
-}
-
 static const Stage stages[] = {
     [B_INITIALIZE] = {"BackendInitialize", initialize},
     [B_INIT_PROCESS] = {"InitProcess", init_process},
@@ -397,16 +215,17 @@ static const Stage stages[] = {
     [B_COMMAND] = {"ReadCommand", command},
     [B_RESULT] = {"EndCommand", result},
     [B_REFUSE] = {"FATAL: sorry, too many clients already", refuse},
-    [B_LEAVE] = {"CleanupProcSignalState", leave_proc_signal},
-    [B_LEAVE_SINVAL] = {"LWLockAcquire SInvalWriteLock", lock_sinval},
-    [B_LEFT_SINVAL] = {"CleanupInvalidationState", leave_sinval},
-    [B_LEAVE_LOCK] = {"LWLockAcquire ProcArrayLock", lock_to_remove},
-    [B_LEAVE_LOCK_XIDS] = {"LWLockAcquire XidGenLock", lock_xids_to_remove},
-    [B_REMOVE] = {"ProcArrayRemove", remove_},
-    [B_REMOVED] = {"LWLockRelease", removed},
-    [B_PROC_KILL] = {"ProcKill", proc_kill},
-    [B_CHILD_INACTIVE] = {"MarkPostmasterChildInactive", child_inactive},
-    [B_GONE] = {"exit", gone},
+    [B_LEAVE] = {"CleanupProcSignalState", backend_leave_proc_signal},
+    [B_LEAVE_SINVAL] = {"LWLockAcquire SInvalWriteLock", backend_lock_sinval},
+    [B_LEFT_SINVAL] = {"CleanupInvalidationState", backend_leave_sinval},
+    [B_BESHUTDOWN] = {"pgstat_beshutdown_hook", backend_beshutdown},
+    [B_LEAVE_LOCK] = {"LWLockAcquire ProcArrayLock", backend_lock_to_remove},
+    [B_LEAVE_LOCK_XIDS] = {"LWLockAcquire XidGenLock", backend_lock_xids_to_remove},
+    [B_REMOVE] = {"ProcArrayRemove", backend_remove},
+    [B_REMOVED] = {"LWLockRelease", backend_removed},
+    [B_PROC_KILL] = {"ProcKill", backend_proc_kill},
+    [B_CHILD_INACTIVE] = {"MarkPostmasterChildInactive", backend_child_inactive},
+    [B_GONE] = {"exit", backend_gone},
 };
 static Step resume(World *w, ProcId self, void *locals) {
   return machine_resume(w, self, locals, stages);

@@ -90,9 +90,6 @@ bool server_connect(PgServer *sv, int i, ObjectId reply, bool counted);
 void server_query(PgServer *sv, int i);
 void server_terminate(PgServer *sv, int i, int64_t after_ns);
 int64_t server_now(const PgServer *sv);
-static inline int pg_times_of(const PgConfig *c, PgStep step) { /* how often a step is done: a mutant's 0 or 2 */
-  return c->steps[step] == STEP_SKIP ? 0 : c->steps[step] == STEP_TWICE ? 2 : 1;
-}
 static inline Step work(int64_t ns) {
   return ns > 0 ? step_work(ns) : step_ran();
 }

@@ -100,6 +100,11 @@ typedef struct {
   StepDeviation steps[PGSTEP_COUNT];
 } PgConfig;
 
+/* How often a step is done: once, or a mutant's 0 or 2. */
+static inline int pg_step_times(const PgConfig *c, PgStep step) {
+  return c->steps[step] == STEP_SKIP ? 0 : c->steps[step] == STEP_TWICE ? 2 : 1;
+}
+
 /* Derived sizes (facts section 1). */
 typedef struct {
   int backends, autovacuum, bgworkers, walsenders, auxiliary, prepared, max_backends, total;

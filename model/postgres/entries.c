@@ -86,7 +86,8 @@ void sinval_remove(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
   pg_write(c, PGF_SINVAL, as, s->sinval_header, 16, 1);
 }
 
-/* Number of a backend's slot in ProcSignal and PgBackendStatus. */
+/* Number of a backend's slot in ProcSignal and PgBackendStatus. It keeps it to the end (MyBEEntry), though the sinval
+ * entry that it came from has been given back before. */
 static uint64_t backend_number(const PgShared *s, int procno) {
   return (uint64_t)(s->config.sinval == SINVAL_SCAN_AT_CONNECT ? s->sinval_at[procno] : procno);
 }

@@ -74,7 +74,7 @@ static inline void pg_write(PgCost *c, PgField f, AddressSpace *as, uint64_t add
   c->use[f].stores += count;
 }
 static inline int pg_times(const PgShared *s, PgStep step) {
-  return s->config.steps[step] == STEP_SKIP ? 0 : s->config.steps[step] == STEP_TWICE ? 2 : 1;
+  return pg_step_times(&s->config, step);
 }
 
 void slots_lay_out(PgShared *s, Arena *a);

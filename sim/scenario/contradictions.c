@@ -6,8 +6,10 @@
 #define WRONG(key, ...) (g_propagate_error(error, scenario_complain(s, key, __VA_ARGS__)), false)
 
 static bool machine_agrees(const Scenario *s, const ScenarioOptions *opt, GError **error) {
-  const int64_t page = scenario_bytes(s, "machine.page_size");
+  const int64_t page = scenario_bytes(s, "machine.page_size"), own = scenario_bytes(s, "machine.postmaster_page_size");
   (void)opt;
+  if (own != 4096 && own != 2 << 20)
+    return WRONG("machine.postmaster_page_size", "no such page; it must be 4KiB or 2MiB");
   if (page != 4096 && page != 2 << 20 && page != 1 << 30)
     return WRONG("machine.page_size", "no such page; it must be 4KiB, 2MiB or 1GiB");
   MemoryConfig memory;
