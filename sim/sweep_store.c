@@ -118,7 +118,7 @@ char *sweep_store_path(const char *dir, guint point) {
 static bool make_folder(const char *path, GError **error) {
   if (g_mkdir_with_parents(path, 0777) == 0 && g_file_test(path, G_FILE_TEST_IS_DIR)) return true;
   int saved = errno;
-  g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(saved), "%s: cannot make this folder: %s", path,
+  g_set_error(error, G_FILE_ERROR, (int)g_file_error_from_errno(saved), "%s: cannot make this folder: %s", path,
               g_strerror(saved));
   return false;
 }

@@ -104,8 +104,8 @@ static void text_at(const Plot *p, const char *text, double x, double y, double 
 static void terminal(GString *out, VizFormat format) {
   static const char *const terminals[] = {
       [FORMAT_SVG] = "svg size 1040,640 dynamic background '#ffffff' font '" VIZ_FONT ",13'",
-      [FORMAT_PNG] = "pngcairo size 1560,960 background '#ffffff' fontscale 1.5 linewidth 1.5 pointscale 1.5 "
-                     "font 'DejaVu Sans,9.75'",
+      [FORMAT_PNG] = ("pngcairo size 1560,960 background '#ffffff' fontscale 1.5 linewidth 1.5 pointscale 1.5 "
+                      "font 'DejaVu Sans,9.75'"),
       [FORMAT_PDF] = "pdfcairo size 10.4in,6.4in background '#ffffff' font 'DejaVu Sans,9.36'"};
   g_string_append_printf(out, "set encoding utf8\nset terminal %s\nset termoption noenhanced\n", terminals[format]);
 }
