@@ -45,11 +45,7 @@ void cli_clear(CliOptions *o) {
 static int status_of(const GError *e) {
   if (e->domain == SCENARIO_ERROR) return EXIT_INPUT;
   if (e->domain != TRACE_ERROR) return EXIT_ENVIRONMENT;
-  switch ((TraceError)e->code) {
-  case TRACE_ERROR_WRITE: return EXIT_ENVIRONMENT;
-  case TRACE_ERROR_ALTERED: return EXIT_DIFFERED;
-  default: return EXIT_INPUT;
-  }
+  return e->code == TRACE_ERROR_WRITE ? EXIT_ENVIRONMENT : EXIT_INPUT;
 }
 
 int cli_fail(GError *error) {

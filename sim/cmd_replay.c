@@ -100,6 +100,26 @@ static int verdict(const Replay *r, const CliOptions *o, const RunResult *result
   return EXIT_MET;
 }
 
+/* The step after which a check was seen violated: a run of a large model judges at a stride and would see it later. */
+static int64_t violated_step(const char *path) {
+  g_autoptr(TraceReader) reader = strcmp(path, "-") == 0 ? NULL : trace_reader_open(path, NULL);
+  TraceStep step;
+  TraceNext next = TRACE_STEP;
+  while (reader && next == TRACE_STEP) next = trace_reader_next(reader, &step, NULL);
+  if (!reader || next != TRACE_ENDED) return -1;
+  const TraceEnd *end = trace_reader_end(reader);
+  for (guint i = 0; i < end->n_checks; i++)
+    if (end->checks[i].step >= 0) return end->checks[i].step;
+  return -1;
+}
+
+/* A line that stampede does not write is a difference of its own. */
+static int replay_fail(GError *error) {
+  bool altered = g_error_matches(error, TRACE_ERROR, TRACE_ERROR_ALTERED);
+  int status = cli_fail(error);
+  return altered ? EXIT_DIFFERED : status;
+}
+
 static int replay(const App *app, Replay *r, const CliOptions *o) {
   GError *error = NULL;
   const TraceHeader *h = trace_reader_header(r->reader);
@@ -113,11 +133,12 @@ static int replay(const App *app, Replay *r, const CliOptions *o) {
                    .chosen = on_chosen,
                    .saw = on_saw,
                    .replay = r,
+                   .judge_at = violated_step(trace_reader_name(r->reader)),
                    .interrupted = cli_interrupted()};
   g_autoptr(RunResult) result = run_scenario(s, &ro, &error);
   if (!result) return cli_fail(error);
   compare_ends(r, result);
-  if (r->error) return cli_fail(g_steal_pointer(&r->error));
+  if (r->error) return replay_fail(g_steal_pointer(&r->error));
   return verdict(r, o, result);
 }
 

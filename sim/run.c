@@ -53,7 +53,8 @@ static bool after_step(void *data) {
   if (r->result->checks->len == 0) return r->tracing && tracing_stopped(r->tracing);
   uint64_t size = r->model->ops->size(r->model);
   r->due += JUDGE_COST;
-  if (r->exact || size <= JUDGE_ALWAYS || r->due >= size)
+  bool asked = r->o->saw && (int64_t)engine_steps(r->engine) - 1 == r->o->judge_at;
+  if (r->exact || asked || size <= JUDGE_ALWAYS || r->due >= size)
     judge(r);
   else
     r->strided = true;
@@ -235,7 +236,7 @@ RunResult *run_scenario(const Scenario *s, const RunOptions *o, GError **error) 
   gint64 started = g_get_monotonic_time();
   Run r = {.scenario = s, .o = o};
   bool ok = pass(&r, error);
-  if (ok && r.broken && r.strided && !r.exact) {
+  if (ok && r.broken && r.strided && !r.exact && !o->saw) {
     run_clear(&r);
     r = (Run){.scenario = s, .o = o, .exact = true};
     ok = pass(&r, error);

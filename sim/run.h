@@ -14,6 +14,7 @@ typedef struct {
   bool (*chosen)(void *replay, const char *what, uint64_t n, uint64_t *took);
   bool (*saw)(void *replay, const TraceStep *step);
   void *replay;
+  int64_t judge_at; /* with saw: a step after which checks are judged whatever the stride; -1: none */
 } RunOptions;
 
 enum { RUN_K = 1024 };
