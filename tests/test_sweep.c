@@ -5,7 +5,7 @@
 #include "sim/sweep_report.h"
 #include "sim/sweep_store.h"
 #include "tests/harness.h"
-#include <math.h>
+#include <json-glib/json-glib.h>
 #include <unistd.h>
 
 static char **dirs;
@@ -352,11 +352,11 @@ static GPtrArray *results_of(const SweepPlan *p) {
   return results;
 }
 
-static char *csv_of(const SweepReport *r) {
-  g_autofree char *dir = folder(), *path = g_build_filename(dir, "x.csv", NULL);
+static char *written(const SweepReport *r, void (*fill)(const SweepReport *r, Output *o)) {
+  g_autofree char *dir = folder(), *path = g_build_filename(dir, "file", NULL);
   char *text = NULL;
   g_autoptr(Output) o = output_open(path, NULL);
-  sweep_csv(r, o);
+  fill(r, o);
   expect(output_commit(o, NULL));
   g_assert(g_file_get_contents(path, &text, NULL, NULL));
   remove_tree(dir);
@@ -376,7 +376,7 @@ static void csv(void) {
   add_metric(results->pdata[1], "first.tps", 1e-7);
   g_autoptr(SweepCurves) curves = sweep_curves(p, results, NULL);
   SweepReport r = {.curves = curves, .jobs = 1};
-  g_autofree char *text = csv_of(&r);
+  g_autofree char *text = written(&r, sweep_csv);
   expect_str(text, "about,variant,seed,verdict,first.tps,first.refused\n"
                    "\"a\"\"b\",dense-arrays,5,pass,0.5,\n"
                    "plain,dense-arrays,5,incomplete,1e-07,3\n");
@@ -385,6 +385,35 @@ static void csv(void) {
   expect_int(sweep_exit(&r), ==, 1);
   r.interrupted = true;
   expect_int(sweep_exit(&r), ==, 130);
+}
+
+/* json-glib is the second reader of results.json: members, and numbers as numbers. */
+static void json(void) {
+  g_autoptr(SweepPlan) p = plan((const char *const[]){"machine.fault_around=4KiB,64KiB", "about=007,8", NULL}, NULL, 2);
+  CU_ASSERT_FATAL(p != NULL);
+  g_autoptr(GPtrArray) results = results_of(p);
+  results->pdata[5] = result(RUN_FAIL);
+  add_metric(results->pdata[5], "first.tps", 2.5);
+  g_autoptr(SweepCurves) curves = sweep_curves(p, results, NULL);
+  SweepReport r = {.curves = curves, .jobs = 1, .interrupted = true};
+  g_autofree char *text = written(&r, sweep_json);
+  g_autoptr(JsonNode) root = json_from_string(text, NULL);
+  CU_ASSERT_FATAL(root != NULL && JSON_NODE_HOLDS_OBJECT(root));
+  JsonObject *o = json_node_get_object(root);
+  expect(!json_object_get_boolean_member(o, "complete"));
+  expect_str(json_object_get_string_member(json_object_get_object_member(o, "x"), "unit"), "B");
+  JsonArray *points = json_object_get_array_member(o, "points");
+  expect_int(json_array_get_length(points), ==, 1);
+  JsonObject *point = json_array_get_object_element(points, 0),
+             *values = json_object_get_object_member(point, "values");
+  expect_str(json_object_get_string_member(values, "fault_around"), "64KiB"); /* point 5 of 2 x 2 x 2 */
+  expect_str(json_object_get_string_member(values, "about"), "007");          /* no number of JSON */
+  expect_int(json_object_get_int_member(point, "seed"), ==, 6);
+  expect_near(json_object_get_double_member(json_object_get_object_member(point, "metrics"), "first.tps"), 2.5, 0);
+  JsonObject *series = json_array_get_object_element(json_object_get_array_member(o, "series"), 0);
+  JsonObject *at = json_array_get_object_element(json_object_get_array_member(series, "points"), 0);
+  expect_near(json_object_get_double_member(at, "x"), 65536, 0);
+  expect_int(json_object_get_int_member(at, "runs"), ==, 1);
 }
 
 /* y = 3 x^2, given as two seeds whose mean it is: the exponent is 2, in each of the two curves. */
@@ -483,6 +512,7 @@ int main(void) {
                                                  {"cut points are run again", cut_points_are_run_again},
                                                  {"folder of another", folder_of_another},
                                                  {"csv", csv},
+                                                 {"json", json},
                                                  {"curves and means", curves_and_means},
                                                  {"published", published},
                                                  {"first error wins", first_error_wins},
