@@ -3,6 +3,7 @@
 #include "sim/cli.h"
 #include "sim/scenario/assets.h"
 #include "viz/cmd_viz.h"
+#include "viz/sweep_plot.h"
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,11 @@
 static int viz(const App *app, int argc, char **argv) {
   (void)app;
   return cmd_viz(argc, argv);
+}
+
+static bool plot(const char *dir, GError **error) {
+  g_autofree char *path = g_build_filename(dir, "plot.svg", NULL);
+  return viz_plot_sweep(dir, NULL, path, VIZ_SVG, error);
 }
 
 static const Command commands[] = {
@@ -30,7 +36,11 @@ static void usage(FILE *out) {
 }
 
 static int dispatch(int argc, char **argv, const char *const *dirs) {
-  App app = {.checks = {checks_all, checks_all_len}, .check_names = checks_names(), .dirs = dirs, .program = argv[0]};
+  App app = {.checks = {checks_all, checks_all_len},
+             .check_names = checks_names(),
+             .dirs = dirs,
+             .program = argv[0],
+             .plot = plot};
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
     if (strcmp(argv[1], commands[i].name) == 0) return commands[i].main(&app, argc - 1, argv + 1);
   fprintf(stderr, "stampede: unknown command \"%s\"; stampede --help lists them\n", argv[1]);
