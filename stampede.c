@@ -15,7 +15,7 @@ static int viz(const App *app, int argc, char **argv) {
 
 static bool plot(const char *dir, GError **error) {
   g_autofree char *path = g_build_filename(dir, "plot.svg", NULL);
-  return viz_plot_sweep(dir, NULL, path, VIZ_SVG, error);
+  return viz_plot_sweep(dir, NULL, path, FORMAT_SVG, error);
 }
 
 static const Command commands[] = {
