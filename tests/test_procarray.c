@@ -93,8 +93,8 @@ static void faults_random(void) {
   }
 }
 
-/* A load first maps the 64 KiB window: 1/16 of the faults in descending order, and half a window a connect since the lowest
- * one is begun before it is needed whole; g = 65536/S in random order. */
+/* A load first maps the 64 KiB window: 1/16 of the faults in descending order, and half a window a connect since the
+ * lowest one is begun before it is needed whole; g = 65536/S in random order. */
 static void read_before_write(void) {
   PgConfig c = sample_config(19, N);
   g_autofree int *down = descending();
@@ -190,7 +190,7 @@ static Faulty churn(PgConfig c, guint32 seed, bool members_agree) {
   for (int i = 0; i < 400; i++) {
     int p = g_rand_int_range(r, 0, c.max_connections);
     PgCost cost = {0};
-    slot_advertise(x.s, p, in[p] ? 0 : (uint32_t)p + 700, (uint8_t)p);
+    slot_advertise(x.s, p, in[p] ? 0 : (uint32_t)p + 700, in[p] ? 0 : (uint16_t)p, (uint8_t)p);
     if (in[p])
       procarray_remove(x.s, p, as, &cost);
     else
@@ -234,8 +234,9 @@ static void deviations_break(void) {
   } cases[] = {
       {PGSTEP_SEARCH, STEP_SKIP, true, false, false},           {PGSTEP_STORE_OFFSETS, STEP_SKIP, false, true, false},
       {PGSTEP_STORE_OWN_OFFSET, STEP_SKIP, false, true, false}, {PGSTEP_MOVE_XIDS, STEP_SKIP, false, false, true},
-      {PGSTEP_MOVE_STATUS, STEP_SKIP, false, false, true},      {PGSTEP_MOVE_STATUS, STEP_TWICE, false, false, true},
-      {PGSTEP_MOVE_PGPROCNOS, STEP_SKIP, true, false, false},   {PGSTEP_REMOVE, STEP_SKIP, true, false, false},
+      {PGSTEP_MOVE_SUBXIDS, STEP_SKIP, false, false, true},     {PGSTEP_MOVE_STATUS, STEP_SKIP, false, false, true},
+      {PGSTEP_MOVE_STATUS, STEP_TWICE, false, false, true},     {PGSTEP_MOVE_PGPROCNOS, STEP_SKIP, true, false, false},
+      {PGSTEP_REMOVE, STEP_SKIP, true, false, false},
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     PgConfig c = sample_config(19, 30);

@@ -21,7 +21,7 @@ static void put_one(PgServer *sv, AddressSpace *as, const Kind *k, int nth) {
   g_assert(procno >= 0); /* pg_config_valid */
   bool prepared = k->pool == PG_PREPARED;
   slot_initialize(s, procno, prepared ? 0 : 100 + procno, as, &c);
-  slot_advertise(s, procno, prepared ? (uint32_t)(FIRST_PREPARED_XID + nth) : 0, k->status);
+  slot_advertise(s, procno, prepared ? (uint32_t)(FIRST_PREPARED_XID + nth) : 0, prepared ? 1 : 0, k->status);
   int place = procarray_add(s, procno, as, &c);
   g_assert(place >= 0);
   if (prepared) return;

@@ -199,8 +199,9 @@ bool slots_have_free(PgShared *s, int n, AddressSpace *as, PgCost *c) {
   return found >= n;
 }
 
-void slot_advertise(PgShared *s, int procno, uint32_t xid, uint8_t status) {
+void slot_advertise(PgShared *s, int procno, uint32_t xid, uint16_t subxids, uint8_t status) {
   s->xid[procno] = xid;
+  s->subxids[procno] = subxids;
   s->flags[procno] = status;
 }
 
