@@ -43,14 +43,19 @@ static bool read_verdict(const Document *d, RunResult *r) {
   return false;
 }
 
+static bool verdict_of(const char *word, CheckVerdict *v) {
+  for (*v = CHECK_HOLDS; *v <= CHECK_UNKNOWN; (*v)++)
+    if (!g_strcmp0(word, check_verdict_word(*v))) return true;
+  return false;
+}
+
 static bool read_check(const Document *d, const JsonValue *o, const CheckTable *table, RunResult *r) {
-  const char *name = text(d, o, "name"), *verdict = text(d, o, "verdict");
+  const char *name = text(d, o, "name");
   const JsonValue *step = member(d, o, "step", JSON_INT);
-  CheckResult c = {.check = name ? check_find(table, name) : NULL, .step = step ? step->integer : -1};
-  if (!c.check) return false;
-  while (c.verdict <= CHECK_UNKNOWN && g_strcmp0(verdict, check_verdict_word(c.verdict)) != 0) c.verdict++;
-  if (c.verdict > CHECK_UNKNOWN) return false;
-  c.why = g_strdup(text(d, o, "why"));
+  const Check *check = name ? check_find(table, name) : NULL;
+  CheckVerdict verdict;
+  if (!check || !verdict_of(text(d, o, "verdict"), &verdict)) return false;
+  CheckResult c = {check, verdict, step ? step->integer : -1, g_strdup(text(d, o, "why"))};
   g_array_append_val(r->checks, c);
   return true;
 }

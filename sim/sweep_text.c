@@ -129,11 +129,12 @@ static void print_rows(const Text *t, GString *out, const int *widths, guint col
 
 static void print_table(Text *t, GString *out) {
   const guint columns = t->p->keys->len + 1 + t->c->metrics->len * (t->c->compared ? GROUP : 1);
-  g_autofree int *widths = g_new(int, columns);
+  g_autofree int *widths = g_new0(int, columns);
   t->rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
   add_header(t);
   for (guint i = 0; i < t->p->combinations; i++)
     for (guint v = 0; v < t->p->variants->len; v++) add_row(t, i, v);
+  g_assert(((GPtrArray *)t->rows->pdata[0])->len == columns + 1);
   for (guint j = 0; j < columns; j++) widths[j] = width_of(t, j);
   if (t->c->compared) print_groups(t, out, widths);
   print_rows(t, out, widths, columns);
