@@ -94,6 +94,14 @@ size_t arena_used(const Arena *a) {
   return a->used;
 }
 
+uint64_t *arena_words(const Arena *a) {
+  return (uint64_t *)(void *)a->base;
+}
+void arena_set_used(Arena *a, size_t used) {
+  g_assert(used <= a->limit);
+  a->used = used;
+}
+
 ArenaSnapshot *arena_save(const Arena *a, ArenaSnapshot *into) {
   if (!into || into->capacity < a->used) {
     g_free(into); /* not g_realloc: the old bytes are not worth copying */

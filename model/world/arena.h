@@ -42,3 +42,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArenaSnapshot, arena_snapshot_free)
  * on every little- or big-endian 64-bit machine as far as the model writes the same bytes. */
 Hash128 arena_hash(Arena *a);
 Hash128 arena_hash_whole(const Arena *a);
+
+/* For vector.h: the bytes as 64-bit words, and how many bytes are in use. Whoever lowers the latter clears what he
+ * gives back. */
+uint64_t *arena_words(const Arena *a);
+void arena_set_used(Arena *a, size_t used);

@@ -1,10 +1,10 @@
 /* objects.c - what processes wait for: locks, wait queues, channels, timers. */
 #include "model/world/world_private.h"
 
-static Object *object_at(const World *w, ObjectId o) {
+Object *object_at(const World *w, ObjectId o) {
   return table_at(w, &w->root->objects, o, sizeof(Object));
 }
-static Node *node_at(const World *w, uint32_t n) {
+Node *node_at(const World *w, uint32_t n) {
   return table_at(w, &w->root->nodes, n, sizeof(Node));
 }
 
@@ -22,6 +22,7 @@ static ObjectId object_new(World *w, ObjectKind kind, const char *name) {
   else
     o = table_add(w, &r->objects, sizeof(Object));
   *object_at(w, o) = (Object){.kind = (uint8_t)kind, .name = world_intern(w, name)};
+  w->reshaped = true;
   return o;
 }
 
@@ -211,12 +212,14 @@ static uint32_t node_new(World *w, Message m) {
   else
     n = table_add(w, &r->nodes, sizeof(Node));
   *node_at(w, n) = (Node){.m = m};
+  w->reshaped = true;
   return n;
 }
 
 static void node_free(World *w, uint32_t n) {
   *node_at(w, n) = (Node){.next = w->root->free_node};
   w->root->free_node = n;
+  w->reshaped = true;
 }
 
 void channel_free(World *w, ObjectId channel) {
@@ -228,6 +231,7 @@ void channel_free(World *w, ObjectId channel) {
   }
   *ob = (Object){.kind = OBJECT_FREE, .link = w->root->free_object};
   w->root->free_object = channel;
+  w->reshaped = true;
 }
 
 void channel_send(World *w, ObjectId channel, Message m, int64_t after_ns) {
@@ -258,6 +262,10 @@ Step channel_await(World *w, ObjectId channel, ProcId self) {
   Object *ob = object_of(w, channel, OBJECT_CHANNEL);
   g_assert(ob->waiters == 0);
   return ob->arrived ? step_ran() : wait_in(w, ob, channel, self);
+}
+
+void channel_may_lose(World *w, ObjectId channel, bool lossy) {
+  object_of(w, channel, OBJECT_CHANNEL)->exclusive = lossy;
 }
 
 guint channel_arrived(const World *w, ObjectId channel) {

@@ -126,6 +126,14 @@ void *world_data(const World *w, ProcId p) {
   return w->data[proc_at(w, p)->type];
 }
 
+void world_guide(World *w, TypeId type, const TypeGuide *guide) {
+  g_assert(type < w->types->len);
+  w->guides[type] = guide;
+}
+const TypeGuide *world_guide_of(const World *w, TypeId type) {
+  return w->guides[type];
+}
+
 Proc *proc_at(const World *w, ProcId p) {
   return table_at(w, &w->root->procs, p, sizeof(Proc));
 }
@@ -154,6 +162,7 @@ ProcId world_spawn(World *w, TypeId type, int64_t after_ns) {
   *pr = (Proc){.type = type, .state = PROC_READY};
   pr->locals = locals_take(w, type, type_of(w, pr)->locals_size);
   r->live++;
+  w->reshaped = true;
   w->ops.ready(w->driver, p, after_ns);
   return p;
 }
@@ -172,6 +181,7 @@ static void proc_end(World *w, ProcId p, Proc *pr) {
   *pr = (Proc){.type = pr->type, .state = PROC_FREE, .link = w->root->free_proc};
   w->root->free_proc = p;
   w->root->live--;
+  w->reshaped = true;
 }
 
 Step world_resume(World *w, ProcId p) {
@@ -186,6 +196,12 @@ Step world_resume(World *w, ProcId p) {
 
 bool world_resumable(const World *w, ProcId p) {
   return proc_at(w, p)->state == PROC_READY;
+}
+bool world_enabled(const World *w, ProcId p) {
+  const Proc *pr = proc_at(w, p);
+  if (pr->state != PROC_READY) return false;
+  const TypeGuide *g = w->guides[pr->type];
+  return !g || !g->guard || g->guard(w, p, arena_at(w->arena, pr->locals));
 }
 bool world_alive(const World *w, ProcId p) {
   return p && p <= w->root->procs.count && proc_at(w, p)->state != PROC_FREE;
@@ -209,6 +225,18 @@ const char *world_name_of(const World *w, ProcId p) {
 const char *world_at(const World *w, ProcId p) {
   const Proc *pr = proc_at(w, p);
   return type_of(w, pr)->at(w, arena_at(w->arena, pr->locals));
+}
+
+/* ---- marks ---- */
+
+void world_mark(World *w, uint64_t bits) {
+  w->marks |= bits;
+}
+uint64_t world_marks(const World *w) {
+  return w->marks;
+}
+void world_marks_clear(World *w) {
+  w->marks = 0;
 }
 
 /* ---- machines ---- */

@@ -103,6 +103,26 @@ TypeId world_type_of(const World *w, ProcId p);
 const char *world_name_of(const World *w, ProcId p); /* "backend" */
 const char *world_at(const World *w, ProcId p);      /* stage it will run next */
 
+/* ---- what a type may say of its processes beside: for machines that are explored. All members may be NULL ---- */
+typedef struct Footprint Footprint; /* explore.h */
+typedef struct {
+  /* False: it cannot go on now, though it waits for no object (a condition on shared memory). A driver asks again after
+   * each step. */
+  bool (*guard)(const World *w, ProcId self, const void *locals);
+  /* What its next resume may read and write, and what its guard reads; for partial-order reduction. */
+  void (*footprint)(const World *w, ProcId self, const void *locals, Footprint *f);
+} TypeGuide;
+void world_guide(World *w, TypeId type, const TypeGuide *guide); /* the guide must outlive the world */
+const TypeGuide *world_guide_of(const World *w, TypeId type);    /* NULL: none */
+bool world_enabled(const World *w, ProcId p);                    /* resumable, and its guard lets it */
+
+/* ---- marks: what a STEP did that a check must know and that is no part of the state (the outcome of a cancel). Bits
+ * mean what the model says. They pile up until the driver clears them: the explorer before each step, others never.
+ * ---- */
+void world_mark(World *w, uint64_t bits);
+uint64_t world_marks(const World *w);
+void world_marks_clear(World *w); /* for drivers */
+
 /* ---- LWLock-like locks: FIFO, exclusive or shared, handed over on release (cost COST_LOCK_HANDOVER). As in PostgreSQL
  * a shared request joins shared holders even when others wait, and a release that wakes a shared waiter wakes all of
  * them. Unlike there a lock given up with waiters is theirs at once: nobody can slip in while they wake. ---- */
@@ -141,6 +161,7 @@ guint channel_arrived(const World *w, ObjectId channel);
 guint channel_under_way(const World *w, ObjectId channel);
 void channel_deliver(World *w, ObjectId channel); /* for drivers: the first under way arrives */
 bool channel_lose(World *w, ObjectId channel);    /* for drivers: the first under way is lost; false: none was */
+void channel_may_lose(World *w, ObjectId channel, bool lossy); /* an explorer then also tries what losing does */
 
 /* ---- timers: one a process. A limit (timeout, deadline) never fires in an untimed exploration unless asked for ----
  */

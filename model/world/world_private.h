@@ -20,7 +20,7 @@ typedef struct {
 
 typedef enum { OBJECT_FREE, OBJECT_LOCK, OBJECT_QUEUE, OBJECT_CHANNEL } ObjectKind;
 typedef struct {
-  uint8_t kind, exclusive; /* exclusive: the lock is held so */
+  uint8_t kind, exclusive; /* exclusive: the lock is held so; a channel: it may lose messages */
   uint16_t name;
   uint32_t head, tail, waiters; /* waiting processes, FIFO */
   uint32_t holders;             /* of a lock; an exclusive one counts 1 */
@@ -47,6 +47,9 @@ struct World {
   Costs costs;
   DriverOps ops;
   void *driver, *data[TYPES_MAX];     /* data: by TypeId */
+  const TypeGuide *guides[TYPES_MAX]; /* likewise */
+  uint64_t marks;
+  bool reshaped;                      /* an id or a message's place was given out or back since world_canon */
   GPtrArray *types, *choices, *names; /* ProcessType; char*; char* of objects */
   GArray *sites;                      /* SiteId of each object name: charges under a lock go there */
 };
@@ -55,3 +58,5 @@ void *table_at(const World *w, const Table *t, uint32_t id, size_t size);
 uint32_t table_add(World *w, Table *t, size_t size);
 uint16_t world_intern(World *w, const char *name);
 Proc *proc_at(const World *w, ProcId p);
+Object *object_at(const World *w, ObjectId o);
+Node *node_at(const World *w, uint32_t n);
