@@ -195,7 +195,7 @@ void storm_start(PgServer *sv, const StormConfig *c) {
   s->gap = world_choice(sv->w, "arrival");
   s->stay = world_choice(sv->w, "session-length");
   s->state = arena_alloc(world_arena(sv->w), sizeof *s->state);
-  s->arrived_ns = g_new0(int64_t, c->sessions);
+  s->arrived_ns = g_new0(int64_t, (gsize)c->sessions);
   s->waits = g_array_new(FALSE, FALSE, sizeof(int64_t));
   sv->workload = s;
   sv->workload_free = storm_free;
