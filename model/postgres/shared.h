@@ -79,8 +79,8 @@ int slot_take(PgShared *s, PgPool pool, int owner, AddressSpace *as,
 void slot_initialize(PgShared *s, int procno, int pid, AddressSpace *as, PgCost *c);
 void slot_give(PgShared *s, int procno, bool led_a_group, AddressSpace *as, PgCost *c);
 bool slots_have_free(PgShared *s, int n, AddressSpace *as, PgCost *c); /* HaveNFreeProcs, of the clients' pool */
-void slot_advertise(PgShared *s, int procno, uint32_t xid,
-                    uint8_t status);                                     /* before procarray_add; nothing is touched */
+/* What its dense entries will say; before procarray_add, nothing is touched. */
+void slot_advertise(PgShared *s, int procno, uint32_t xid, uint16_t subxids, uint8_t status);
 int procarray_add(PgShared *s, int procno, AddressSpace *as, PgCost *c); /* its place; -1: the array is full */
 void procarray_remove(PgShared *s, int procno, AddressSpace *as, PgCost *c);
 void procarray_scan(PgShared *s, AddressSpace *as, PgCost *c); /* one snapshot: xids of all members */
