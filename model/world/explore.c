@@ -129,7 +129,7 @@ void world_canon(World *w) {
 
 /* ---- room ---- */
 
-static void raise(guint *peak, guint n) {
+static void raise_to(guint *peak, guint n) {
   *peak = MAX(*peak, n);
 }
 
@@ -138,10 +138,10 @@ void world_peak_note(const World *w, WorldPeak *peak) {
   const Root *r = w->root;
   guint locals[TYPES_MAX] = {0};
   EACH(w, &r->procs, const Proc, p, pr) locals[pr->type] += pr->state != PROC_FREE;
-  for (guint i = 0; i < TYPES_MAX; i++) raise(&peak->locals[i], locals[i]);
-  raise(&peak->procs, r->procs.count);
-  raise(&peak->objects, r->objects.count);
-  raise(&peak->nodes, r->nodes.count);
+  for (guint i = 0; i < TYPES_MAX; i++) raise_to(&peak->locals[i], locals[i]);
+  raise_to(&peak->procs, r->procs.count);
+  raise_to(&peak->objects, r->objects.count);
+  raise_to(&peak->nodes, r->nodes.count);
 }
 
 static guint free_locals_count(const World *w, guint type) {
