@@ -5,9 +5,13 @@
 #include <string.h>
 
 GVC_t *graph_context(GError **error) {
-  /* Keep messages for the GError instead of printing them. */
-  agseterr(AGMAX);
-  GVC_t *gvc = gvContext();
+  static GVC_t *gvc;
+  static gsize once;
+  if (g_once_init_enter(&once)) {
+    agseterr(AGMAX); /* keeps messages for tool_error instead of printing them */
+    gvc = gvContext();
+    g_once_init_leave(&once, 1);
+  }
   if (!gvc)
     g_set_error_literal(error, VIZ_ERROR, VIZ_ERROR_TOOL,
                         "Graphviz cannot start: please install it (Debian package libgvc6)");
@@ -17,19 +21,39 @@ GVC_t *graph_context(GError **error) {
 /* ---- identity of nodes, edges and clusters ----
  *
  * Left to itself libcgraph makes the address of a name its id and keeps clusters in order of id, so that two runs draw
- * them in different orders. Here an id is the number of things made before it in the graph. Names are not mapped here:
- * libcgraph then keeps them in a table of its own. */
+ * them in different orders. Here an id is the number of names and nameless things that came before in the graph. */
+
+typedef struct {
+  GHashTable *ids;  /* name -> id; looked up only */
+  GPtrArray *names; /* by id; NULL: it has none */
+} Ids;
 
 static void *ids_open(Agraph_t *g, Agdisc_t *disc) {
   (void)g, (void)disc;
-  return g_new0(IDTYPE, 1);
+  Ids *ids = g_new0(Ids, 1);
+  ids->ids = g_hash_table_new(g_str_hash, g_str_equal);
+  ids->names = g_ptr_array_new_with_free_func(g_free);
+  g_ptr_array_add(ids->names, NULL); /* 0 is no id */
+  return ids;
+}
+
+static void ids_close(void *state) {
+  Ids *ids = state;
+  g_hash_table_unref(ids->ids);
+  g_ptr_array_unref(ids->names);
+  g_free(ids);
 }
 
 static long ids_map(void *state, int kind, char *name, IDTYPE *id, int create) {
-  (void)kind, (void)create;
-  IDTYPE *made = state;
-  if (name) return 0;
-  *id = ++*made;
+  (void)kind;
+  Ids *ids = state;
+  gpointer known = name ? g_hash_table_lookup(ids->ids, name) : NULL;
+  if (!known && !create) return 0;
+  *id = known ? GPOINTER_TO_UINT(known) : ids->names->len;
+  if (known) return 1;
+  char *copy = g_strdup(name);
+  g_ptr_array_add(ids->names, copy);
+  if (copy) g_hash_table_insert(ids->ids, copy, GUINT_TO_POINTER((guint)*id));
   return 1;
 }
 
@@ -38,13 +62,16 @@ static long ids_alloc(void *state, int kind, IDTYPE id) {
   return 0; /* nobody chooses one */
 }
 
+/* A name keeps its id to the end: an id given twice would be worse than a name too many. */
 static void ids_free(void *state, int kind, IDTYPE id) {
   (void)state, (void)kind, (void)id;
 }
 
 static char *ids_print(void *state, int kind, IDTYPE id) {
-  (void)state, (void)kind, (void)id;
-  return NULL;
+  (void)kind;
+  const Ids *ids = state;
+  g_assert(id < ids->names->len);
+  return ids->names->pdata[id];
 }
 
 static void ids_register(void *state, int kind, void *object) {
@@ -52,7 +79,7 @@ static void ids_register(void *state, int kind, void *object) {
 }
 
 Agraph_t *graph_new(const char *name) {
-  static Agiddisc_t ids = {ids_open, ids_map, ids_alloc, ids_free, ids_print, g_free, ids_register};
+  static Agiddisc_t ids = {ids_open, ids_map, ids_alloc, ids_free, ids_print, ids_close, ids_register};
   static Agdisc_t disc = {NULL, &ids, NULL}; /* neither is ever written to */
   Agraph_t *g = agopen((char *)name, Agdirected, &disc);
   g_assert_nonnull(g);

@@ -7,10 +7,12 @@
 #include <graphviz/gvc.h>
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Agraph_t, agclose)
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(GVC_t, gvFreeContext)
 
-GVC_t *graph_context(GError **error);  /* VIZ_ERROR_TOOL when Graphviz cannot start; free with gvFreeContext */
-Agraph_t *graph_new(const char *name); /* directed; free with agclose, before the context */
+/* The process's one context, made at first use and never freed: the Pango plugin of 2.43 remembers a font's name beyond
+ * the context that owned it, and reads it when there is a second one. Single-threaded. VIZ_ERROR_TOOL: Graphviz cannot
+ * start. */
+GVC_t *graph_context(GError **error);
+Agraph_t *graph_new(const char *name); /* directed; free with agclose */
 
 Agraph_t *graph_cluster(Agraph_t *g, const char *name); /* "cluster_" is put before it */
 Agnode_t *graph_node(Agraph_t *g, const char *name);    /* made in g and in every graph above it */

@@ -3,18 +3,9 @@
 #include "viz/memory.h"
 #include "viz/plot_axes.h"
 
-enum {
-  LEFT = 92,
-  TOP = 104,
-  RIGHT = 268,
-  BOTTOM = 66, /* room around the map */
-  MAP_WIDTH = 640,
-  MAP_HEIGHT = 460, /* aimed at */
-  CELL_MAX = 22,
-  BAND_GAP = 8,
-  LEVELS = 5,
-  LABEL_STEP = 36
-};
+/* Pixels. Around the map, and what the map is aimed at. */
+enum { LEFT = 92, TOP = 104, RIGHT = 268, BOTTOM = 66, MAP_WIDTH = 640, MAP_HEIGHT = 460 };
+enum { CELL_MAX = 22, LEVELS = 5, LABEL_STEP = 36, LINE_STEP = 16 };
 
 /* One hue from light to dark; level 5 is "all". */
 static const char *const colours[LEVELS] = {"#BDD7E7", "#8CB9DA", "#5A93C4", "#2A62A0", "#0B2E63"};
@@ -23,10 +14,11 @@ typedef struct {
   const PageMap *map;
   GString *svg;
   guint cell_width, cell_height, width, height; /* of the map, in pixels */
+  guint gap;                                    /* between two bands */
 } Sheet;
 
 static guint band_top(const Sheet *s, guint band) {
-  return TOP + g_array_index(s->map->bands, PageBand, band).first_row * s->cell_height + band * BAND_GAP;
+  return TOP + g_array_index(s->map->bands, PageBand, band).first_row * s->cell_height + band * s->gap;
 }
 
 static guint band_height(const Sheet *s, guint band) {
@@ -93,27 +85,56 @@ static void text(GString *svg, double x, double y, const char *class, const char
 /* "1792.4": pages a connect, to one decimal, in integers. */
 static char *per_connect(const PageBand *band) {
   int64_t tenths = (band->touches * 10 + band->connects / 2) / band->connects;
-  return g_strdup_printf("%" G_GINT64_FORMAT ".%d pages each, on average", tenths / 10, (int)(tenths % 10));
+  return g_strdup_printf("%" G_GINT64_FORMAT ".%d", tenths / 10, (int)(tenths % 10));
 }
 
-static void band_labels(const Sheet *s) {
+static char *band_name(const PageBand *band) {
+  return band->iteration ? g_strdup_printf("iteration %" G_GINT64_FORMAT, band->iteration) : g_strdup("all");
+}
+
+static double band_middle(const Sheet *s, guint b) {
+  return band_top(s, b) + band_height(s, b) / 2.0;
+}
+
+/* Two lines beside each band, moved apart where bands are low. */
+static void roomy_labels(const Sheet *s) {
   guint n = s->map->bands->len;
   g_autofree double *places = g_new(double, n + 1);
-  for (guint b = 0; b < n; b++) places[b] = (band_top(s, b) + band_height(s, b) / 2.0 - TOP) / s->height;
+  for (guint b = 0; b < n; b++) places[b] = (band_middle(s, b) - TOP) / s->height;
   places_spread(places, n, (double)LABEL_STEP / s->height);
   for (guint b = 0; b < n; b++) {
     const PageBand *band = &g_array_index(s->map->bands, PageBand, b);
-    double y = TOP + places[b] * s->height, middle = band_top(s, b) + band_height(s, b) / 2.0;
-    g_autofree char *mean = per_connect(band);
-    g_autofree char *words = band->iteration
-                                 ? g_strdup_printf("iteration %" G_GINT64_FORMAT ": %" G_GINT64_FORMAT " connects",
-                                                   band->iteration, band->connects)
-                                 : g_strdup_printf("%" G_GINT64_FORMAT " connects", band->connects);
-    g_string_append_printf(s->svg, "<path class=\"lead\" d=\"M%u %dL%u %d\"/>\n", LEFT + s->width + 2, (int)middle,
-                           LEFT + s->width + 12, (int)y);
-    text(s->svg, LEFT + s->width + 18, y - 2, "strong", words);
-    text(s->svg, LEFT + s->width + 18, y + 13, "faint", mean);
+    double y = TOP + places[b] * s->height;
+    g_autofree char *mean = per_connect(band), *name = band_name(band);
+    g_autofree char *first = g_strdup_printf("%s: %" G_GINT64_FORMAT " connects", name, band->connects);
+    g_autofree char *second = g_strdup_printf("%s pages each, on average", mean);
+    g_string_append_printf(s->svg, "<path class=\"lead\" d=\"M%u %dL%u %d\"/>\n", LEFT + s->width + 2,
+                           (int)band_middle(s, b), LEFT + s->width + 12, (int)y);
+    text(s->svg, LEFT + s->width + 18, y - 2, "strong", first);
+    text(s->svg, LEFT + s->width + 18, y + 13, "faint", second);
   }
+}
+
+/* A line beside as many bands as there is room for, counted from the last one. */
+static void crowded_labels(const Sheet *s) {
+  guint n = s->map->bands->len;
+  double below = G_MAXDOUBLE;
+  for (guint b = n; b-- > 0;) {
+    const PageBand *band = &g_array_index(s->map->bands, PageBand, b);
+    double y = band_middle(s, b);
+    if (y > below - LINE_STEP) continue;
+    g_autofree char *mean = per_connect(band), *name = band_name(band);
+    g_autofree char *words = g_strdup_printf("%s: %s pages a connect", name, mean);
+    text(s->svg, LEFT + s->width + 18, y + 4, "faint", words);
+    below = y;
+  }
+}
+
+static void band_labels(const Sheet *s) {
+  if (s->map->bands->len * LABEL_STEP <= s->height)
+    roomy_labels(s);
+  else
+    crowded_labels(s);
 }
 
 /* Numbers of the first and last connect beside each band that has room for them. */
@@ -121,7 +142,7 @@ static void connect_axis(const Sheet *s) {
   for (guint b = 0; b < s->map->bands->len; b++) {
     const PageBand *band = &g_array_index(s->map->bands, PageBand, b);
     g_autofree char *last = g_strdup_printf("%" G_GINT64_FORMAT, band->connects);
-    text(s->svg, LEFT - 8, band_top(s, b) + 9, "end", "1");
+    if (band_height(s, b) >= 10) text(s->svg, LEFT - 8, band_top(s, b) + 9, "end", "1");
     if (band_height(s, b) >= 26) text(s->svg, LEFT - 8, band_top(s, b) + band_height(s, b), "end", last);
   }
   g_string_append_printf(s->svg,
@@ -164,7 +185,7 @@ static void legend(const Sheet *s) {
                            colours[level]);
     text(s->svg, at + 20, y + 11, "faint", shares[level]);
   }
-  text(s->svg, x + 64 + LEVELS * 84 + 8, y + 11, "faint", "of the dot's connects x pages faulted");
+  text(s->svg, x + 64 + LEVELS * 84 + 8, y + 11, "faint", "of the dot's connects × pages faulted");
 }
 
 static void heading(const Sheet *s) {
@@ -203,8 +224,9 @@ void viz_memory_svg(const PageMap *m, GString *svg) {
   Sheet s = {.map = m, .svg = svg};
   s.cell_width = CLAMP(MAP_WIDTH / m->columns, 1, CELL_MAX);
   s.cell_height = CLAMP(MAP_HEIGHT / m->rows, 1, CELL_MAX);
+  s.gap = m->bands->len > 12 ? 4 : 8;
   s.width = s.cell_width * m->columns;
-  s.height = s.cell_height * m->rows + (m->bands->len - 1) * BAND_GAP;
+  s.height = s.cell_height * m->rows + (m->bands->len - 1) * s.gap;
   open_sheet(&s);
   heading(&s);
   legend(&s);

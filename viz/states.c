@@ -260,9 +260,8 @@ static bool draw(Picture *p, GVC_t *gvc, const char *path, VizFormat format, GEr
   if (!measure(p, gvc, error)) return false;
   arrange(p);
   write_places(p);
-  bool ok = graph_layout(gvc, p->g, "nop2", error);
-  if (!ok) return false;
-  ok = graph_write(gvc, p->g, format, path, error);
+  if (!graph_layout(gvc, p->g, "nop2", error)) return false;
+  bool ok = graph_write(gvc, p->g, format, path, error);
   gvFreeLayout(gvc, p->g);
   return ok;
 }
@@ -271,7 +270,7 @@ bool viz_states(const char *trace, guint steps, const char *path, VizFormat form
   g_assert(format <= FORMAT_DOT);
   g_autoptr(History) h = history_read(trace, steps, error);
   if (!h) return false;
-  g_autoptr(GVC_t) gvc = graph_context(error);
+  GVC_t *gvc = graph_context(error);
   if (!gvc) return false;
   Picture p = {0};
   build(&p, h);
