@@ -191,6 +191,7 @@ static Step refuse(World *w, ProcId self, void *locals) {
   PgServer *sv = server_of(w, self);
   sv->sums.refused += b->counted;
   channel_free(w, b->inbox);
+  sv->conn[b->conn] = (Connection){0};
   reply(sv, b, MSG_REFUSED);
   /* What it has registered, it undoes: all of it when it failed in InitPostgres, all but sinval and what comes after
    * when the proc array was full, nothing when there was no slot. */

@@ -6,6 +6,8 @@
 #include "model/postgres/backend.h"
 #include <string.h>
 
+enum { SMALL = 1024 };
+
 static void count(PgServer *sv, int place, int by) {
   for (int i = place + 1; i <= sv->n_places; i += i & -i) sv->place_count[i] += by;
 }
@@ -55,7 +57,11 @@ static void deal_places(PgServer *sv) {
 static int slot_assign(PgServer *sv) {
   ServerState *st = sv->state;
   if (st->free_slots == 0) return -1;
-  if (sv->config.child_list == CHILD_LIST_POOLED) return sv->slot_stack[--st->free_slots];
+  if (sv->config.child_list == CHILD_LIST_POOLED) {
+    int slot = sv->slot_stack[--st->free_slots];
+    sv->slot_stack[st->free_slots] = 0;
+    return slot;
+  }
   do st->next_slot = st->next_slot == 0 ? sv->children_max - 1 : st->next_slot - 1;
   while (sv->slot_used[st->next_slot]);
   sv->slot_used[st->next_slot] = 1;
@@ -100,4 +106,5 @@ void child_remove(PgServer *sv, int child) {
   *c = (Child){.slot = -1, .next = sv->state->free_child};
   sv->state->free_child = child;
   sv->state->children--;
+  if (sv->n_places <= SMALL) deal_places(sv); /* so that a small model's state does not tell how old it is */
 }

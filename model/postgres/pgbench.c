@@ -5,6 +5,7 @@
  * goodbyes are sent at once, in an order that the choices "exit-order" make, and the run is over when the last backend
  * has given its slot back. Between two runs some short connections take and give slots too. */
 #include "model/postgres/pgbench.h"
+#include <string.h>
 
 enum { WARM_RUNS = 3 };
 
@@ -67,6 +68,11 @@ static Step m_join(World *w, ProcId self, void *locals) {
   return step_ran();
 }
 
+static int exit_window(const PgbenchConfig *c, int n) {
+  int window = c->exit_order == EXIT_RANDOM ? n : c->exit_order == EXIT_IN_ORDER ? 1 : c->exit_window;
+  return CLAMP(window, 1, MAX(n, 1));
+}
+
 /* Who leaves next is drawn from a window over the order in which they came: all of them, one, or so many. A nanosecond
  * lies between two goodbyes, so that the order is theirs and not a matter of ties. */
 static Step m_leave(World *w, ProcId self, void *locals) {
@@ -74,10 +80,7 @@ static Step m_leave(World *w, ProcId self, void *locals) {
   Bench *be = bench_of(w, self);
   PgServer *sv = be->sv;
   int32_t *order = sv->born;
-  int n = MIN(sv->state->born, sv->n_conns), window = be->config.exit_order == EXIT_RANDOM     ? n
-                                                      : be->config.exit_order == EXIT_IN_ORDER ? 1
-                                                                                               : be->config.exit_window;
-  window = CLAMP(window, 1, MAX(n, 1));
+  int n = MIN(sv->state->born, sv->n_conns), window = exit_window(&be->config, n);
   for (int sent = 0, next = window; sent < n; sent++) {
     int pick = (int)world_choose(w, be->exit_order, (uint64_t)window), conn = order[pick];
     if (next < n)
@@ -86,6 +89,8 @@ static Step m_leave(World *w, ProcId self, void *locals) {
       order[pick] = order[--window];
     if (sv->conn[conn].up) server_terminate(sv, conn, sent);
   }
+  memset(order, 0, (size_t)n * sizeof *order);
+  sv->state->born = 0;
   return sv->state->out > 0 ? queue_wait(w, sv->gone, self) : step_ran();
 }
 

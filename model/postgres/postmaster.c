@@ -45,8 +45,8 @@ static Step reap(PgServer *sv) {
 static Step accept_one(PgServer *sv, Postmaster *p) {
   ServerState *st = sv->state;
   p->conn = sv->listen_ring[st->listen_first];
-  st->listen_first = (st->listen_first + 1) % sv->n_conns;
-  st->listen_count--;
+  sv->listen_ring[st->listen_first] = 0;
+  st->listen_first = --st->listen_count ? (st->listen_first + 1) % sv->n_conns : 0;
   st->queued--;
   int64_t ns = server_cost(sv, COST_ACCEPT, 1) + server_cost(sv, COST_FORK, 1) +
                server_cost(sv, COST_FORK_PER_PTE, sv->config.postmaster_ptes);

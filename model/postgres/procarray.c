@@ -186,6 +186,7 @@ static void remove_once(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
     pg_write(c, d->field, as, d->base + (uint64_t)i * d->width, d->width, 1);
   }
   if (s->members) word_set_remove(s->members, (uint64_t)procno);
+  if (!s->deviates) s->offset[procno] = 0; /* of no use, and no part of the state */
   if (s->config.order == ORDER_SORTED) {
     close_gap(s, i, n, procno, as, c);
     return;

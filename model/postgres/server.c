@@ -79,8 +79,8 @@ void server_query(PgServer *sv, int i) {
 
 void server_terminate(PgServer *sv, int i, int64_t after_ns) {
   g_assert(sv->conn[i].up);
-  sv->conn[i].up = 0;
   channel_send(sv->w, sv->conn[i].to_backend, (Message){.kind = MSG_TERMINATE}, after_ns + one_way(sv));
+  sv->conn[i] = (Connection){0};
 }
 
 int64_t server_now(const PgServer *sv) {

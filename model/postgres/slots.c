@@ -127,6 +127,11 @@ static int take_one(PgShared *s, PgPool pool, AddressSpace *as, PgCost *c) {
   return procno;
 }
 
+/* What nobody may look at must not tell states apart. In a mutant it is what somebody looks at. */
+static void forget_links(PgShared *s, int procno) {
+  if (!s->deviates) s->next[procno] = s->prev[procno] = 0;
+}
+
 int slot_take(PgShared *s, PgPool pool, int owner, AddressSpace *as, PgCost *c) {
   g_assert(pool != PG_AUXILIARY && owner > 0);
   pg_read(c, PGF_PROC_HDR, as, s->proc_hdr, 16, 1);
@@ -136,6 +141,7 @@ int slot_take(PgShared *s, PgPool pool, int owner, AddressSpace *as, PgCost *c) 
     int second = take_one(s, pool, as, c); /* the first is lost */
     if (second >= 0) procno = second;
   }
+  forget_links(s, procno);
   s->owner[procno] = owner;
   if (pool == PG_BACKENDS && !s->was_out[procno]) s->was_out[procno] = 1, s->state->handed_out++;
   return procno;
@@ -173,6 +179,7 @@ void slot_give(PgShared *s, int procno, bool led_a_group, AddressSpace *as, PgCo
   pg_write(c, PGF_PGPROC, as, pgproc_at(s, procno) + (uint64_t)s->config.off_pid, 4, 1); /* the latch, and the pid */
   if (s->config.clear_pid_at_exit) s->pid[procno] = 0;
   s->owner[procno] = 0;
+  s->sinval_at[procno] = 0;
   pg_read(c, PGF_PROC_HDR, as, s->proc_hdr, 16, 1);
   for (int n = pg_times(s, PGSTEP_PUSH_FREE); n > 0; n--) {
     if (s->config.take == TAKE_LOWEST) {
