@@ -1,5 +1,6 @@
 /* expect.c - see expect.h. */
 #include "sim/expect.h"
+#include "sim/plugged.h"
 #include <string.h>
 
 static char *key_of(guint i, const char *member) {
@@ -113,20 +114,43 @@ bool expect_judge(const Scenario *s, const char *way, RunResult *r, GError **err
   return true;
 }
 
-static bool listed(const Scenario *s, const char *check) {
-  for (guint i = 0, n = scenario_count(s, "checks"); i < n; i++) {
-    g_autofree char *key = g_strdup_printf("checks[%u]", i);
-    if (strcmp(scenario_word(s, key), check) == 0) return true;
-  }
-  return false;
+/* ---- which checks ---- */
+
+static const Check *find(const Model *m, const CheckTable *table, const char *name) {
+  CheckTable own = plugged_checks(m);
+  const Check *c = check_find(&own, name);
+  return c ? c : check_find(table, name);
 }
 
-GPtrArray *expect_checks(const Scenario *s) {
-  GPtrArray *names = g_ptr_array_new();
-  for (guint i = 0, n = scenario_count(s, "expect"); i < n; i++) {
-    const char *check = word_of(s, i, "check");
-    if (check && !listed(s, check) && !g_ptr_array_find_with_equal_func(names, check, g_str_equal, NULL))
-      g_ptr_array_add(names, (gpointer)check);
+static void add_once(RunResult *r, const Check *check) {
+  for (guint i = 0; i < r->checks->len; i++)
+    if (g_array_index(r->checks, CheckResult, i).check == check) return;
+  CheckResult c = {.check = check, .verdict = CHECK_NOT_VIOLATED, .step = -1};
+  g_array_append_val(r->checks, c);
+}
+
+static bool add_named(const Scenario *s, const Model *m, const CheckTable *table, const char *key, RunResult *r,
+                      GError **error) {
+  const char *name = scenario_word(s, key);
+  const Check *check = find(m, table, name);
+  if (check)
+    add_once(r, check);
+  else
+    g_propagate_error(error, scenario_complain(s, key, "neither a check nor one of the model's own: %s", name));
+  return check != NULL;
+}
+
+bool expect_checks(const Scenario *s, const Model *m, const CheckTable *table, RunResult *r, GError **error) {
+  for (guint i = 0, n = scenario_count(s, "checks"); i < n; i++) {
+    g_autofree char *key = g_strdup_printf("checks[%u]", i);
+    if (!add_named(s, m, table, key, r, error)) return false;
   }
-  return names;
+  for (guint i = 0, n = scenario_count(s, "expect"); i < n; i++) {
+    g_autofree char *key = key_of(i, "check");
+    if (scenario_given(s, key) && !add_named(s, m, table, key, r, error)) return false;
+  }
+  CheckTable own = plugged_checks(m);
+  for (guint i = 0; i < own.n; i++) add_once(r, &own.checks[i]);
+  r->kept_checks = plugged_checks_keep(m);
+  return true;
 }

@@ -6,5 +6,6 @@
  * (SCENARIO_ERROR, exit 2). `way`: "run", "check", "live"; a line that another way judges is kept, unjudged. */
 bool expect_judge(const Scenario *s, const char *way, RunResult *r, GError **error);
 
-/* Checks that lines of `expect` name and `checks` does not are judged as well: their names, in order. */
-GPtrArray *expect_checks(const Scenario *s);
+/* The checks to judge, as r->checks: those of `checks`, those that lines of `expect` name beside, and a user's model's
+ * own. False and *error when one is neither in the table nor the model's. */
+bool expect_checks(const Scenario *s, const Model *m, const CheckTable *table, RunResult *r, GError **error);

@@ -1,6 +1,7 @@
 /* model.c - from a scenario to a model: which parts it has, and what they are told. */
 #include "sim/model.h"
 #include "model/postgres/server.h"
+#include "sim/plugged.h"
 #include <string.h>
 
 enum { DESCRIBED_SLOTS = 64, DESCRIBED_PROCESSES = 24 };
@@ -69,7 +70,8 @@ static void describe_free_list(const PgShared *s, Each each, void *data) {
 }
 
 /* Who is where, and what it waits for: "ProcArrayAdd" or "ProcArrayLock?". */
-static void describe_processes(const World *w, Each each, void *data) {
+void model_describe_processes(const World *w, void (*each)(const char *name, const char *value, void *data),
+                              void *data) {
   for (ProcId p = 1; p < world_processes(w) && p <= DESCRIBED_PROCESSES; p++) {
     g_autofree char *name = g_strdup_printf("%s[%u]", world_name_of(w, p), p);
     if (!world_alive(w, p)) {
@@ -92,7 +94,7 @@ static void server_describe(const Model *m, Each each, void *data) {
   if (pg_shared_pools(s)->backends > DESCRIBED_SLOTS || !pg_shared_words(s)) return;
   describe_array(s, each, data);
   describe_free_list(s, each, data);
-  describe_processes(m->world, each, data);
+  model_describe_processes(m->world, each, data);
 }
 
 /* ---- building ---- */
@@ -142,8 +144,19 @@ static bool build(Model *m, const Scenario *s, const Costs *costs, void (*driver
   return false;
 }
 
+static Model *build_plugged(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
+                            GError **error) {
+  GError *problem = NULL;
+  const ModelPlugin *plugin = plugged_load(scenario_word(s, "model"), scenario_file(s), &problem);
+  if (plugin) return plugged_build(plugin, costs, driver, data);
+  g_propagate_error(error, scenario_complain(s, "model", "%s", problem->message));
+  g_error_free(problem);
+  return NULL;
+}
+
 Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
                    GError **error) {
+  if (scenario_given(s, "model")) return build_plugged(s, costs, driver, data, error);
   Model *m = g_new0(Model, 1);
   if (build(m, s, costs, driver, data, error)) return m;
   model_free(m);

@@ -1,7 +1,7 @@
 /* model.h - a scenario's model, built and ready to be driven: a world with its processes, and what the ways of running
  * it need to know beside that. */
 #pragma once
-#include "model/world/world.h"
+#include "model/world/plugin.h"
 #include "sim/scenario/scenario.h"
 
 typedef struct PgServer PgServer;
@@ -19,8 +19,9 @@ typedef struct {
 struct Model {
   World *world;
   const ModelOps *ops;
-  char *subject;    /* "model:dense-arrays" */
-  PgServer *server; /* NULL: the model has none */
+  char *subject;           /* "model:dense-arrays" */
+  PgServer *server;        /* NULL: the model has none */
+  struct Plugged *plugged; /* a user's model (sim/plugged.h); NULL: none */
 };
 
 /* `driver` is called with the new world before the first process is spawned in it, so that spawns reach a driver.
@@ -29,3 +30,7 @@ Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *
                    GError **error);
 void model_free(Model *m);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Model, model_free)
+
+/* Who is where, and what it waits for ("at ProcArrayAdd", "waits for ProcArrayLock"): the first few processes. */
+void model_describe_processes(const World *w, void (*each)(const char *name, const char *value, void *data),
+                              void *data);

@@ -45,6 +45,7 @@ typedef struct {
   bool interrupted;
   char *stopped;                 /* why it ended early, in words; NULL: it did not */
   GArray *checks, *expectations; /* of CheckResult, Expectation */
+  gpointer kept_checks;          /* a counted box: checks that are the model's own */
   GArray *metrics, *hotspots;    /* of Metric, HotSpotRow */
   GArray *unexplained;           /* of Unexplained */
   uint64_t events, ties, steps;

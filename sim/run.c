@@ -155,22 +155,6 @@ static void conclude(Run *r, EngineEnd end) {
   if (!r->broken) judge(r);
 }
 
-/* The reader of scenarios knows the names of the table: an unknown one never comes this far. */
-static void add_check(Run *r, const char *name) {
-  CheckResult res = {.check = check_find(&r->o->checks, name), .verdict = CHECK_NOT_VIOLATED, .step = -1};
-  g_assert(res.check);
-  g_array_append_val(r->result->checks, res);
-}
-
-static void add_checks(Run *r) {
-  for (guint i = 0, n = scenario_count(r->scenario, "checks"); i < n; i++) {
-    g_autofree char *key = g_strdup_printf("checks[%u]", i);
-    add_check(r, scenario_word(r->scenario, key));
-  }
-  g_autoptr(GPtrArray) more = expect_checks(r->scenario);
-  for (guint i = 0; i < more->len; i++) add_check(r, more->pdata[i]);
-}
-
 /* ---- one pass ---- */
 
 static void run_clear(Run *r) {
@@ -201,6 +185,7 @@ static bool start(Run *r, GError **error) {
   r->model = model_build(r->scenario, &costs, make_engine, r, error);
   if (!r->model) return false;
   r->result->subject = g_strdup(r->model->subject);
+  if (!expect_checks(r->scenario, r->model, &r->o->checks, r->result, error)) return false;
   if (!r->o->trace_path && !r->o->saw) return true;
   int64_t k = r->o->k ? r->o->k : RUN_K;
   TraceHeader *h = run_trace_header(r->scenario, r->o->command, r->model->subject, k);
@@ -215,7 +200,6 @@ static bool pass(Run *r, GError **error) {
   r->result->scenario = g_strdup(scenario_name(r->scenario));
   r->result->profile = g_strdup(scenario_word(r->scenario, "machine.profile"));
   r->result->seed = scenario_seed(r->scenario);
-  add_checks(r);
   if (!start(r, error)) return false;
   EngineListener l = {.step = r->tracing ? on_step : NULL, .after = after_step, .chosen = on_chosen};
   engine_listen(r->engine, &l, r);

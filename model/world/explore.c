@@ -101,19 +101,19 @@ static void number_messages(World *w) {
   guint n = 0, back = 0;
   EACH(w, &r->objects, Object, o, ob)
   if (ob->kind == OBJECT_CHANNEL)
-    for (uint32_t i = ob->first; i; i = node_at(w, i)->next) m[n++] = node_at(w, i)->m;
+    for (uint32_t i = ob->first; i; i = message_node(w, i)->next) m[n++] = message_node(w, i)->m;
   EACH(w, &r->objects, Object, o2, of) {
     guint length = of->kind == OBJECT_CHANNEL ? of->arrived + of->under_way : 0;
     if (length == 0) continue;
     of->first = back + 1;
     for (guint i = 0; i < length; i++, back++)
-      *node_at(w, back + 1) = (Node){.m = m[back], .next = i + 1 < length ? back + 2 : 0};
+      *message_node(w, back + 1) = (Node){.m = m[back], .next = i + 1 < length ? back + 2 : 0};
     of->last = back;
   }
   g_assert(back == n);
   r->free_node = 0;
   for (uint32_t i = r->nodes.count; i > n; i--) {
-    *node_at(w, i) = (Node){.next = r->free_node};
+    *message_node(w, i) = (Node){.next = r->free_node};
     r->free_node = i;
   }
 }
@@ -176,7 +176,7 @@ void world_reserve(World *w, const WorldPeak *peak) {
   }
   while (r->nodes.count < peak->nodes) {
     uint32_t n = table_add(w, &r->nodes, sizeof(Node));
-    node_at(w, n)->next = r->free_node;
+    message_node(w, n)->next = r->free_node;
     r->free_node = n;
   }
   w->reshaped = true;

@@ -1,5 +1,5 @@
-/* ledger.h - what a run cost, outside the state: counters, and charges of faults, stores and time to a structure's field,
- * a site in the code and the locks held meanwhile. Nothing a model decides may depend on it. */
+/* ledger.h - what a run cost, outside the state: counters, and charges of faults, stores and time to a structure's
+ * field, a site in the code and the locks held meanwhile. Nothing a model decides may depend on it. */
 #pragma once
 #include <glib.h>
 #include <stdint.h>

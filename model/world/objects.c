@@ -4,7 +4,7 @@
 Object *object_at(const World *w, ObjectId o) {
   return table_at(w, &w->root->objects, o, sizeof(Object));
 }
-Node *node_at(const World *w, uint32_t n) {
+Node *message_node(const World *w, uint32_t n) {
   return table_at(w, &w->root->nodes, n, sizeof(Node));
 }
 
@@ -208,16 +208,16 @@ static uint32_t node_new(World *w, Message m) {
   Root *r = w->root;
   uint32_t n = r->free_node;
   if (n)
-    r->free_node = node_at(w, n)->next;
+    r->free_node = message_node(w, n)->next;
   else
     n = table_add(w, &r->nodes, sizeof(Node));
-  *node_at(w, n) = (Node){.m = m};
+  *message_node(w, n) = (Node){.m = m};
   w->reshaped = true;
   return n;
 }
 
 static void node_free(World *w, uint32_t n) {
-  *node_at(w, n) = (Node){.next = w->root->free_node};
+  *message_node(w, n) = (Node){.next = w->root->free_node};
   w->root->free_node = n;
   w->reshaped = true;
 }
@@ -226,7 +226,7 @@ void channel_free(World *w, ObjectId channel) {
   Object *ob = object_of(w, channel, OBJECT_CHANNEL);
   g_assert(ob->waiters == 0 && ob->under_way == 0);
   for (uint32_t n = ob->first, next; n; n = next) {
-    next = node_at(w, n)->next;
+    next = message_node(w, n)->next;
     node_free(w, n);
   }
   *ob = (Object){.kind = OBJECT_FREE, .link = w->root->free_object};
@@ -238,7 +238,7 @@ void channel_send(World *w, ObjectId channel, Message m, int64_t after_ns) {
   Object *ob = object_of(w, channel, OBJECT_CHANNEL);
   uint32_t n = node_new(w, m);
   if (ob->last)
-    node_at(w, ob->last)->next = n;
+    message_node(w, ob->last)->next = n;
   else
     ob->first = n;
   ob->last = n;
@@ -250,8 +250,8 @@ bool channel_take(World *w, ObjectId channel, Message *m) {
   Object *ob = object_of(w, channel, OBJECT_CHANNEL);
   if (ob->arrived == 0) return false;
   uint32_t n = ob->first;
-  *m = node_at(w, n)->m;
-  ob->first = node_at(w, n)->next;
+  *m = message_node(w, n)->m;
+  ob->first = message_node(w, n)->next;
   if (!ob->first) ob->last = 0;
   ob->arrived--;
   node_free(w, n);
@@ -266,6 +266,10 @@ Step channel_await(World *w, ObjectId channel, ProcId self) {
 
 void channel_may_lose(World *w, ObjectId channel, bool lossy) {
   object_of(w, channel, OBJECT_CHANNEL)->exclusive = lossy;
+}
+
+bool channel_lossy(const World *w, ObjectId channel) {
+  return object_of(w, channel, OBJECT_CHANNEL)->exclusive;
 }
 
 guint channel_arrived(const World *w, ObjectId channel) {
@@ -291,10 +295,10 @@ bool channel_lose(World *w, ObjectId channel) {
   Object *ob = object_of(w, channel, OBJECT_CHANNEL);
   if (ob->under_way == 0) return false;
   uint32_t before = 0, n = ob->first;
-  for (guint i = 0; i < ob->arrived; i++) before = n, n = node_at(w, n)->next;
-  uint32_t next = node_at(w, n)->next;
+  for (guint i = 0; i < ob->arrived; i++) before = n, n = message_node(w, n)->next;
+  uint32_t next = message_node(w, n)->next;
   if (before)
-    node_at(w, before)->next = next;
+    message_node(w, before)->next = next;
   else
     ob->first = next;
   if (ob->last == n) ob->last = before;
@@ -326,6 +330,9 @@ void timer_fire(World *w, ProcId p) {
   pr->fired = 1;
 }
 
+bool world_timer_armed(const World *w, ProcId p) {
+  return proc_at(w, p)->timer != 0;
+}
 bool timer_fired(const World *w, ProcId self) {
   return proc_at(w, self)->fired;
 }

@@ -5,9 +5,12 @@
  * driver, ledger) is fixed at setup or outside identity. */
 #include "model/world/world_private.h"
 
+/* A driver may keep its own part of the state beside the model's (a timed exploration does). */
+enum { DRIVERS_ROOM = 64 * 1024 };
+
 World *world_new(const Costs *costs, size_t arena_limit) {
   World *w = g_new0(World, 1);
-  w->arena = arena_new(arena_limit);
+  w->arena = arena_new(arena_limit + DRIVERS_ROOM);
   w->ledger = ledger_new();
   w->costs = *costs;
   w->types = g_ptr_array_new();

@@ -162,6 +162,7 @@ guint channel_under_way(const World *w, ObjectId channel);
 void channel_deliver(World *w, ObjectId channel); /* for drivers: the first under way arrives */
 bool channel_lose(World *w, ObjectId channel);    /* for drivers: the first under way is lost; false: none was */
 void channel_may_lose(World *w, ObjectId channel, bool lossy); /* an explorer then also tries what losing does */
+bool channel_lossy(const World *w, ObjectId channel);
 
 /* ---- timers: one a process. A limit (timeout, deadline) never fires in an untimed exploration unless asked for ----
  */
@@ -170,6 +171,7 @@ void timer_drop(World *w, ProcId self);
 void timer_fire(
     World *w,
     ProcId p); /* for drivers: p stops waiting and may go on (resume it then); nothing when it no longer waits */
+bool world_timer_armed(const World *w, ProcId p);
 bool timer_fired(const World *w, ProcId self); /* was the last resume due to it? */
 
 /* ---- what happened, for traces; costs nothing when nobody listens ---- */

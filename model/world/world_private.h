@@ -59,4 +59,4 @@ uint32_t table_add(World *w, Table *t, size_t size);
 uint16_t world_intern(World *w, const char *name);
 Proc *proc_at(const World *w, ProcId p);
 Object *object_at(const World *w, ObjectId o);
-Node *node_at(const World *w, uint32_t n);
+Node *message_node(const World *w, uint32_t n);

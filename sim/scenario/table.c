@@ -31,6 +31,9 @@ const KeyInfo key_table[] = {
      .about = "When a run ends; none: when every process is done."},
     {"subject", K_NAME, .example = "subject: pg19-procarray",
      .about = "A bundled subject: code that stands in place of the built-in model."},
+    {"model", K_TEXT, .example = "model: ./mine.so",
+     .about = "A model of your own: a shared object by its path from this file, or by its name beside the program; see "
+              "model/world/TUTORIAL.md. All its checks are judged."},
 
     {"machine", K_MAP, .about = "The machine that the server runs on."},
     {"machine.profile", K_NAME, .dflt = "none", .names = NAMES_PROFILE, .example = "profile: ramdisk-2026",

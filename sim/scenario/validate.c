@@ -6,6 +6,7 @@
 typedef struct {
   DocumentKind kind;
   const ScenarioOptions *opt;
+  bool plugged; /* a user's model: it has checks of its own, known when it is built */
   GError **error;
 } Check;
 
@@ -140,7 +141,7 @@ static bool check_policy(const Check *c, const Node *map, const KeyInfo *k, cons
 }
 
 static bool name_is_known(const Check *c, const Node *n, const KeyInfo *k, const char *shown) {
-  const char *const *names = !c->opt                    ? NULL
+  const char *const *names = !c->opt || c->plugged      ? NULL
                              : k->names == NAMES_CHECK  ? c->opt->checks
                              : k->names == NAMES_METRIC ? c->opt->metrics
                                                         : NULL;
@@ -168,7 +169,7 @@ static bool check_node(const Check *c, const Node *n, const char *pattern, const
 
 bool validate_document(const Node *root, DocumentKind kind, const ScenarioOptions *opt, GError **error) {
   static const char *const what[] = {"scenario", "preset", "profile"};
-  const Check c = {kind, opt, error};
+  const Check c = {kind, opt, root->kind == NODE_MAP && node_child(root, "model"), error};
   if (root->kind == NODE_MAP) return check_map(&c, root, kind == DOCUMENT_PROFILE ? "@profile" : "", "");
   g_propagate_error(error, mark_error(&root->mark, NULL, "is %s; a %s is a map of keys", node_kind(root), what[kind]));
   return false;
