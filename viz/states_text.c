@@ -3,7 +3,15 @@
 #include "viz/picture.h"
 #include <string.h>
 
-enum { NAME_WIDTH = 24, VALUE_WIDTH = 30, ARROW_WIDTH = 20, WHY_WIDTH = 44, LINES_MAX = 4, ROWS_MAX = 14 };
+enum {
+  NAME_WIDTH = 24,
+  VALUE_WIDTH = 30,
+  ARROW_WIDTH = 24,
+  WHY_WIDTH = 44,
+  LINES_MAX = 4,
+  ROWS_MAX = 14,
+  FIRST_ROWS_MAX = 10
+};
 
 /* Text in lines of at most `width` characters, broken after blanks and commas where there are some, at most `lines` of
  * them; `between` separates lines. */
@@ -107,16 +115,17 @@ typedef struct {
   guint rows, left_out;
 } Rows;
 
-/* What must be seen comes first when there is not room for all: the named, then the changed, then the others. */
+/* What must be seen comes first when there is not room for all: the named, the changed, the others that change
+ * somewhere, and in the first cluster those that never do. */
 static void choose_rows(const History *h, const HistoryStep *s, const bool *shown, Rows *r) {
-  for (guint round = 0; round < 3; round++)
+  for (guint round = 0; round < (r->first ? 4 : 3); round++)
     for (guint v = 0; v < s->variables->len; v++) {
       const HistoryVariable *variable = s->variables->pdata[v];
       bool named = states_named(h->why, variable->name), changed = variable->old && !r->first;
-      if (r->take[v] || !(round == 0 ? named : round == 1 ? changed : shown[v] || r->first)) continue;
-      if (r->rows < ROWS_MAX)
+      if (r->take[v] || !(round == 0 ? named : round == 1 ? changed : round == 2 ? shown[v] : !shown[v])) continue;
+      if (r->rows < (round == 3 ? FIRST_ROWS_MAX : ROWS_MAX))
         r->take[v] = true, r->rows++;
-      else if (round == 2)
+      else if (round >= 2)
         r->left_out++;
     }
 }
@@ -167,7 +176,7 @@ char *states_arrow(const HistoryStep *s) {
   g_string_append(out, "</B>");
   if (*s->args) {
     g_string_append(out, "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#555555\">");
-    append_wrapped(out, s->args, ARROW_WIDTH + 2, LINES_MAX, "<BR/>");
+    append_wrapped(out, s->args, ARROW_WIDTH, LINES_MAX, "<BR/>");
     g_string_append(out, "</FONT>");
   }
   return g_string_free(out, FALSE);
