@@ -130,7 +130,7 @@ mkdir "$SCRATCH/tiny"
 if mount -t tmpfs -o size=64k none "$SCRATCH/tiny" 2>/dev/null; then
   environment --out "$SCRATCH/tiny/out"
   check_contains "No space left" "$ERR"
-  for file in "$SCRATCH"/tiny/out/points/*.json; do check "$file is whole" test "$(tail -c 3 "$file")" = $'}\n}'; done
+  for file in "$SCRATCH"/tiny/out/points/*.json; do check "$file is whole" test "$(tail -c 4 "$file")" = $'}\n}'; done
   check "no results of half a sweep" test ! -e "$SCRATCH/tiny/out/results.json"
   umount "$SCRATCH/tiny"
 elif ((EUID != 0)); then
