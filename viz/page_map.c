@@ -80,6 +80,7 @@ static void count_page(PageMap *m, const PageBand *band, int64_t connect, int64_
 
 /* "3,7-12", as the model wrote it. */
 static bool take_pages(Walk *w, PageBand *band, int64_t connect, const char *pages) {
+  g_assert_nonnull(pages);
   for (const char *at = pages; *at;) {
     char *end;
     if (!g_ascii_isdigit(*at)) return false;
@@ -104,7 +105,8 @@ static bool visit(Walk *w, const TraceStep *s, const char *path, GError **error)
   const NoteField *pages = connect ? find_arg(s, "pages") : NULL;
   if (!pages) return true;
   g_autofree char *number = pages->text ? NULL : g_strdup_printf("%" G_GINT64_FORMAT, pages->value);
-  bool ok = take_pages(w, band, connect, number ? number : pages->text);
+  const char *text = number ? number : pages->text;
+  bool ok = take_pages(w, band, connect, text);
   if (!ok)
     g_set_error(error, VIZ_ERROR, VIZ_ERROR_INPUT,
                 "%s: step %" G_GINT64_FORMAT ": pages are \"%s\", not like \"3,7-12\"", path, s->i,

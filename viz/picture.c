@@ -3,7 +3,9 @@
 #include "traces/output.h"
 #include <string.h>
 
-G_DEFINE_QUARK(viz - error - quark, viz_error)
+GQuark viz_error_quark(void) {
+  return g_quark_from_static_string("stampede-viz-error");
+}
 
 static const char *const format_words[FORMAT_COUNT] = {"svg", "png", "pdf", "dot", "mermaid", "perfetto"};
 
