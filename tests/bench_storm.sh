@@ -1,9 +1,9 @@
 #!/bin/bash
-# bench_storm.sh BUILD - the main job's speed and memory, one JSON line each: CPU seconds of one core, peak memory, and the
+# bench_storm.sh - the main job's speed and memory, one JSON line each: CPU seconds of one core, peak memory, and the
 # goals that the issue set. Each is run three times; the fastest counts, since the machine is shared.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-program=${1:-build}/stampede
+program=${STAMPEDE:-build/stampede}
 TIMEFORMAT='%U %S'
 
 # cpu COMMAND...: user plus system seconds of the fastest of three runs
