@@ -20,6 +20,7 @@ check "no escape codes in a file" bash -c "! grep -q $'\033' '$OUT'"
 check "twelve rows and a header" test "$(wc -l <"$SCRATCH/one/results.csv")" = 13
 check "twelve points" test "$(find "$SCRATCH/one/points" -name '*.json' | wc -l)" = 12
 check_contains "clients,variant,seed,verdict," "$SCRATCH/one/results.csv"
+check "the plot is drawn" test -s "$SCRATCH/one/plot.svg"
 check "nothing else is left" test "$(find "$SCRATCH/one" -name '*tmp*' | wc -l)" = 0
 check_status 0 "$STAMPEDE" "${quick[@]}" --set workload.clients=16,32,64 --jobs 2 --out "$SCRATCH/not/yet/there" --json
 check_same <(without_measured "$OUT") <(without_measured "$SCRATCH/not/yet/there/results.json")
@@ -124,7 +125,8 @@ environment --out "$SCRATCH/file/below"
 environment --out /proc/no-such-place
 environment --junit /dev/full --quiet
 environment --junit "$SCRATCH/missing/junit.xml" --quiet
-check_status 4 bash -c '"$@" >/dev/full' sh "$STAMPEDE" "${quick[@]}" --set workload.clients=16,32
+to_full_disk() { "$@" >/dev/full; }
+check_status 4 to_full_disk "$STAMPEDE" "${quick[@]}" --set workload.clients=16,32
 check_contains "No space left" "$ERR"
 mkdir "$SCRATCH/tiny"
 if mount -t tmpfs -o size=64k none "$SCRATCH/tiny" 2>/dev/null; then
