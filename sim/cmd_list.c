@@ -72,9 +72,11 @@ static void add_metrics(GPtrArray *all) {
 
 /* Rows of profiles (@profile...) are told in stampede-scenario(5); a second row of a path is not used. */
 static void add_keys(GPtrArray *all) {
-  for (guint i = 0; i < key_table_len; i++)
-    if (*key_table[i].path != '@' && key_find(key_table[i].path) == &key_table[i])
-      add(all, KIND_KEY, key_table[i].path, key_table[i].about, NULL);
+  for (guint i = 0, n = key_rows(); i < n; i++) {
+    const KeyInfo *k = key_row(i);
+    g_autofree char *path = key_public_path(k);
+    if (*path != '@' && !k->hint && !k->alias && key_find(k->path) == k) add(all, KIND_KEY, path, k->about, NULL);
+  }
 }
 
 static void add_kind(GPtrArray *all, const App *app, Kind kind) {

@@ -21,8 +21,8 @@ static void ask(const Scenario *s) {
   g_assert(memory_config_complaint(&memory) == NULL);
   bool bound = scenario_bind_postgres(s, &postgres, &error);
   g_assert(bound == (error == NULL));
-  for (guint i = 0; i < key_table_len; i++) {
-    const char *path = key_table[i].path;
+  for (guint i = 0, n = key_rows(); i < n; i++) {
+    const char *path = key_row(i)->path;
     if (*path == '@' || strchr(path, '[')) continue;
     g_free(scenario_mark(s, path));
     (void)scenario_word(s, path);

@@ -121,8 +121,9 @@ static void defaults(void) {
 }
 
 static void every_default_is_right(void) {
-  for (guint i = 0; i < key_table_len; i++) {
-    const KeyInfo *k = &key_table[i];
+  for (guint i = 0, n = key_rows(); i < n; i++) {
+    const KeyInfo *k = key_row(i);
+    if (k->hint) continue;
     expect(k->about && *k->about);
     if (!k->dflt || *k->path == '@' || !strcmp(k->path, "about") || strchr(k->path, '[')) continue;
     if (!strcmp(k->path, "workload.kind")) continue; /* goes with any */
@@ -138,9 +139,11 @@ static void every_default_is_right(void) {
 
 /* The example that the man page gives for a key under a section is taken there. */
 static void every_example_is_right(void) {
-  for (guint i = 0; i < key_table_len; i++) {
-    const char *path = key_table[i].path, *dot = strchr(path, '.');
-    if (*path == '@' || strchr(path, '[') || g_str_has_prefix(path, "published.") || !strcmp(path, "preset")) continue;
+  for (guint i = 0, n = key_rows(); i < n; i++) {
+    const char *path = key_row(i)->path, *dot = strchr(path, '.');
+    if (*path == '@' || strchr(path, '[') || g_str_has_prefix(path, "published.") || !strcmp(path, "preset") ||
+        key_row(i)->hint || key_row(i)->alias)
+      continue;
     g_autofree char *told = scenario_explain(path);
     g_auto(GStrv) parts = g_strsplit(g_strchomp(told), "example: ", 2);
     g_autofree char *section = g_strndup(path, dot ? (gsize)(dot - path) : 0);
@@ -584,9 +587,9 @@ static void profiles_are_whole(void) {
 
 static void man_page(void) {
   g_autofree char *page = scenario_man_page();
-  for (guint i = 0; i < key_table_len; i++) {
-    const char *path = *key_table[i].path == '@' ? strchr(key_table[i].path, '.') : key_table[i].path;
-    if (!path) continue;
+  for (guint i = 0, n = key_rows(); i < n; i++) {
+    const char *path = *key_row(i)->path == '@' ? strchr(key_row(i)->path, '.') : key_row(i)->path;
+    if (!path || key_row(i)->hint) continue;
     g_autofree char *entry = g_strconcat(".B ", path + (*path == '.'), "\n", NULL);
     g_auto(GStrv) parts = g_strsplit(entry, "-", -1);
     g_autofree char *troff = g_strjoinv("\\-", parts);

@@ -128,7 +128,8 @@ bool scenario_bind_postgres(const Scenario *s, PgConfig *out, GError **error) {
   bind_background(s, out);
   bind_steps(s, out);
   out->listen_backlog = backlog(s, out);
-  out->postmaster_ptes = scenario_bytes(s, "machine.postmaster_resident") / scenario_bytes(s, "machine.postmaster_page_size");
+  out->postmaster_ptes =
+      scenario_bytes(s, "machine.postmaster_resident") / scenario_bytes(s, "machine.postmaster_page_size");
   if (out->superuser_reserved_connections + out->reserved_connections >= out->max_connections)
     g_propagate_error(error, scenario_complain(s, "postgres.max_connections",
                                                "is %d; superuser_reserved_connections (%d) "

@@ -1,9 +1,27 @@
 #include "sim/scenario/keys.h"
 #include <string.h>
 
-const KeyInfo *key_find(const char *path) {
-  for (guint i = 0; i < key_table_len; i++)
-    if (!strcmp(key_table[i].path, path)) return &key_table[i];
+static const KeyPart *const parts[] = {&key_table, &key_table_clients, &key_table_pooler, &key_table_pool};
+
+guint key_rows(void) {
+  guint n = 0;
+  for (guint i = 0; i < G_N_ELEMENTS(parts); i++) n += parts[i]->n;
+  return n;
+}
+
+const KeyInfo *key_row(guint i) {
+  guint part = 0;
+  for (; i >= parts[part]->n; part++) {
+    i -= parts[part]->n;
+    g_assert(part + 1 < G_N_ELEMENTS(parts));
+  }
+  return &parts[part]->rows[i];
+}
+
+static const KeyInfo *row_at(const char *path) {
+  for (guint part = 0; part < G_N_ELEMENTS(parts); part++)
+    for (guint i = 0; i < parts[part]->n; i++)
+      if (!strcmp(parts[part]->rows[i].path, path)) return &parts[part]->rows[i];
   return NULL;
 }
 
@@ -14,14 +32,62 @@ static const char *below(const char *row, const char *path) {
   return !strncmp(row, path, len) && row[len] == '.' ? row + len + 1 : NULL;
 }
 
-gboolean key_is_group(const char *path) {
-  for (guint i = 0; i < key_table_len; i++)
-    if (below(key_table[i].path, path)) return TRUE;
+static gboolean leads_on(const char *path) {
+  for (guint i = 0, n = key_rows(); i < n; i++)
+    if (below(key_row(i)->path, path)) return TRUE;
   return FALSE;
 }
 
-const char *key_children_of(const KeyInfo *k, const char *path) {
-  return k && k->like ? k->like : path;
+/* path by the longest of its beginnings whose row shares another's children: pooler.pools[].fence is @pool.fence. NULL:
+ * none does. */
+static char *shared_path(const char *path) {
+  for (size_t len = strlen(path); len-- > 1;) {
+    if (path[len] != '.' && path[len] != '[') continue;
+    g_autofree char *begin = g_strndup(path, len);
+    const KeyInfo *k = row_at(begin);
+    if (k && k->like) return g_strconcat(k->like, path + len, NULL);
+  }
+  return NULL;
+}
+
+/* Where the table has it, as itself or by `like`. Each turn makes the path shorter or leaves an @-path without a row,
+ * so it ends. */
+static char *table_path(const char *path) {
+  char *at = g_strdup(path);
+  while (at && !row_at(at) && !leads_on(at)) {
+    char *shared = shared_path(at);
+    g_free(at);
+    at = shared;
+  }
+  return at;
+}
+
+const KeyInfo *key_find(const char *path) {
+  const KeyInfo *k = row_at(path);
+  if (k) return k;
+  g_autofree char *at = table_path(path);
+  return at ? row_at(at) : NULL;
+}
+
+gboolean key_is_group(const char *path) {
+  g_autofree char *at = table_path(path);
+  return at && leads_on(at);
+}
+
+static void add_below(GPtrArray *rows, const char *path) {
+  for (guint i = 0, n = key_rows(); i < n; i++) {
+    const char *rest = below(key_row(i)->path, path);
+    if (rest && !strpbrk(rest, ".[")) g_ptr_array_add(rows, (gpointer)key_row(i));
+  }
+}
+
+GPtrArray *key_children(const char *path) {
+  GPtrArray *rows = g_ptr_array_new();
+  g_autofree char *at = table_path(path);
+  const KeyInfo *k = at ? row_at(at) : NULL;
+  if (at) add_below(rows, at);
+  if (k && k->like) add_below(rows, k->like);
+  return rows;
 }
 
 static gboolean has(const GPtrArray *names, const char *name, size_t len) {
@@ -30,14 +96,32 @@ static gboolean has(const GPtrArray *names, const char *name, size_t len) {
   return FALSE;
 }
 
-GPtrArray *key_names_under(const char *path) {
-  GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-  for (guint i = 0; i < key_table_len; i++) {
-    const char *rest = below(key_table[i].path, path);
+static void add_names(GPtrArray *names, const char *path) {
+  for (guint i = 0, n = key_rows(); i < n; i++) {
+    const KeyInfo *k = key_row(i);
+    const char *rest = k->hint ? NULL : below(k->path, path);
     size_t len = rest ? strcspn(rest, ".[") : 0;
     if (len && !has(names, rest, len)) g_ptr_array_add(names, g_strndup(rest, len));
   }
+}
+
+GPtrArray *key_names_under(const char *path) {
+  GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+  g_autofree char *at = table_path(path);
+  const KeyInfo *k = at ? row_at(at) : NULL;
+  if (at) add_names(names, at);
+  if (k && k->like) add_names(names, k->like);
   return names;
+}
+
+char *key_public_path(const KeyInfo *k) {
+  const size_t len = strcspn(k->path, ".");
+  for (guint i = 0, n = key_rows(); *k->path == '@' && i < n; i++) {
+    const KeyInfo *by = key_row(i);
+    if (*by->path != '@' && by->like && strlen(by->like) == len && !strncmp(by->like, k->path, len))
+      return g_strconcat(by->path, k->path + len, NULL);
+  }
+  return g_strdup(k->path);
 }
 
 char *key_without_indexes(const char *path) {
@@ -67,14 +151,15 @@ static const struct {
              {K_DRAW, "a draw, {exp: T} or {uniform: [T, T]}"},
              {K_PAIR, "a list [low, high]"},
              {K_LIST, "a list"},
-             {K_MAP, "a map"}};
+             {K_MAP, "a map"},
+             {K_ANY, "a map of keys"}};
 
 static void append_alternative(GString *out, const char *text) {
   g_string_append_printf(out, "%s%s", out->len ? ", or " : "", text);
 }
 
 static void append_children(GString *out, const KeyInfo *k) {
-  g_autoptr(GPtrArray) names = key_names_under(key_children_of(k, k->path));
+  g_autoptr(GPtrArray) names = key_names_under(k->path);
   g_string_append(out, k->types & K_ONE ? " of one of" : " of");
   for (guint i = 0; i < names->len && i < 12; i++) g_string_append_printf(out, " %s", (char *)names->pdata[i]);
 }

@@ -4,8 +4,10 @@
  *
  * A path's parts: `a.b` a key in a map, `a[]` each entry of a list. Alternatives are bits: K_INT | K_WORD with words
  * "none" takes a number or none; K_WORD | K_MAP | K_ONE with children is a policy, a word or {word: {argument: value}}.
- * A row's `like` names the path whose children it shares, so a list of pools can say `like pooler` and a loop's body
- * `like clients[].script`. Rows of a profile begin with `@profile`. Private to sim/scenario. */
+ * A row's `like` names the path whose children it shares beside its own, so that each pool may say what the pooler says
+ * for all (`like @pool`), and a loop's body is a script again (`like @step`). Paths that begin with @ are only reached
+ * so; a profile's root is `@profile`. The rows stand in several files, one for each part of the language; all of them
+ * are asked through key_row. Private to sim/scenario. */
 #pragma once
 #include <glib.h>
 
@@ -25,15 +27,25 @@ enum {
   K_SCALARS = (1 << 12) - 1,
   K_MAP = 1 << 12,
   K_LIST = 1 << 13,
-  K_ONE = 1 << 14,     /* the map holds exactly one key: a policy with its arguments */
-  K_PAIR = 1 << 15,    /* the list is [low, high] */
-  K_DRAW = 1 << 16,    /* beside a time: {exp: T} or {uniform: [T, T]} */
-  K_POW2 = 1 << 17,    /* a power of two, or 0 */
-  K_REQUIRED = 1 << 18 /* of a scenario, or of the entry it stands in */
+  K_ONE = 1 << 14,      /* the map holds exactly one key: a policy with its arguments */
+  K_PAIR = 1 << 15,     /* the list is [low, high] */
+  K_DRAW = 1 << 16,     /* beside a time: {exp: T} or {uniform: [T, T]} */
+  K_POW2 = 1 << 17,     /* a power of two, or 0 */
+  K_REQUIRED = 1 << 18, /* of a scenario, or of the entry it stands in */
+  K_ANY = 1 << 19       /* a map of any keys, judged by whoever uses it */
 };
 
 /* What a name must be one of; the presets' files are found by it. */
-typedef enum { NAMES_NONE, NAMES_CHECK, NAMES_METRIC, NAMES_VERSION, NAMES_VARIANT, NAMES_PROFILE, NAMES_DATA } Names;
+typedef enum {
+  NAMES_NONE,
+  NAMES_CHECK,
+  NAMES_METRIC,
+  NAMES_VERSION,
+  NAMES_VARIANT,
+  NAMES_PROFILE,
+  NAMES_DATA,
+  NAMES_POOLER
+} Names;
 
 typedef struct {
   const char *path;
@@ -43,16 +55,24 @@ typedef struct {
   const char *words;   /* of K_WORD, with blanks between */
   const char *example, *about, *like;
   Names names;
+  const char *alias; /* another spelling of this key of the same map (poolers.md D) */
+  const char *hint;  /* no key here, though elsewhere or once it was: what to write instead */
 } KeyInfo;
 
-extern const KeyInfo key_table[];
-extern const guint key_table_len;
+typedef struct {
+  const KeyInfo *rows;
+  guint n;
+} KeyPart;
+extern const KeyPart key_table, key_table_pool, key_table_clients, key_table_pooler;
+guint key_rows(void);
+const KeyInfo *key_row(guint i);
 
 /* NULL: no such key. A path that only leads to others (machine.tlb.l1 gives machine) is a group. */
 const KeyInfo *key_find(const char *path);
 gboolean key_is_group(const char *path);
-const char *key_children_of(const KeyInfo *k, const char *path); /* where the rows of its children stand */
+GPtrArray *key_children(const char *path);    /* of const KeyInfo*: the rows right below, those of `like` last */
 GPtrArray *key_names_under(const char *path); /* char*, in the table's order: keys that may stand in that map */
+char *key_public_path(const KeyInfo *k);      /* as a user reaches it first: @pool.fence is pooler.fence */
 char *key_without_indexes(const char *path);  /* expect[3].metric: expect[].metric */
 char *key_expected(const KeyInfo *k);         /* "a duration such as 3ms, or none" */
 

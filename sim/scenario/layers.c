@@ -42,12 +42,45 @@ static bool bad_key(const char *file, const char *what, GError **error) {
   return false;
 }
 
-/* Where the entry "[3]" of list is kept; NULL: there is none. */
+/* Where the entry "[3]" or "[name]" of list is kept; NULL: there is none. */
 static Node **list_slot(Node *list, const char *index) {
+  g_autofree char *inside = g_strndup(index + 1, strcspn(index + 1, "]"));
   char *end = NULL;
-  guint64 i = g_ascii_strtoull(index + 1, &end, 10);
-  if (!g_ascii_isdigit(index[1]) || *end != ']' || list->kind != NODE_LIST || i >= list->children->len) return NULL;
-  return (Node **)&list->children->pdata[i];
+  const guint64 i = g_ascii_strtoull(inside, &end, 10);
+  if (list->kind != NODE_LIST || !g_str_has_suffix(index, "]")) return NULL;
+  const bool number = g_ascii_isdigit(*inside) && !*end;
+  const Node *named = number ? NULL : node_named(list, inside);
+  for (guint n = 0; n < list->children->len; n++)
+    if (number ? n == i : list->children->pdata[n] == named) return (Node **)&list->children->pdata[n];
+  return NULL;
+}
+
+/* The name by which the table has a key of this map. */
+static const char *alias_of(const char *path, const char *name) {
+  g_autofree char *whole = *path ? g_strconcat(path, ".", name, NULL) : g_strdup(name);
+  const KeyInfo *k = key_find(whole);
+  return k && k->alias ? k->alias : name;
+}
+
+bool layers_rename(Node *n, const char *path, GError **error) {
+  for (guint i = 0; n->children && i < n->children->len; i++) {
+    Node *child = n->children->pdata[i];
+    const char *key = n->kind == NODE_MAP ? alias_of(path, child->key) : NULL;
+    if (key && key != child->key) {
+      const Node *twin = node_child(n, key);
+      if (twin) {
+        g_propagate_error(error, mark_error(&child->key_mark, child->key, "is another spelling of %s, given in line %u",
+                                            key, twin->key_mark.line));
+        return false;
+      }
+      g_free(child->key);
+      child->key = g_strdup(key);
+    }
+    g_autofree char *plain = key ? key_without_indexes(key) : NULL;
+    g_autofree char *below = !key ? g_strconcat(path, "[]", NULL) : g_strjoin(*path ? "." : "", path, plain, NULL);
+    if (!layers_rename(child, below, error)) return false;
+  }
+  return true;
 }
 
 /* Where the value of name is kept in the map at *slot, which is made where there is none: a word gives way to a
@@ -60,6 +93,7 @@ static Node **map_slot(Node **slot, const char *name, const char *path, Mark mar
     *slot = map;
   }
   if (!joins(path)) g_ptr_array_set_size((*slot)->children, 0);
+  name = alias_of(path, name);
   if (!node_child(*slot, name)) node_put(*slot, name, node_new(NODE_MAP, mark));
   for (guint i = 0;; i++) {
     Node **child = (Node **)&(*slot)->children->pdata[i];
@@ -67,17 +101,27 @@ static Node **map_slot(Node **slot, const char *name, const char *path, Mark mar
   }
 }
 
+/* The next step of key: a name, or [N] of a list. Brackets belong to the name where the table has no list. */
+static char *key_part(const char *key, const char *path) {
+  if (*key == '[') return g_strndup(key, strcspn(key, "]") + 1);
+  const size_t len = strcspn(key, ".[");
+  g_autofree char *whole = g_strdup_printf("%s%s%.*s", path, *path ? "." : "", (int)len, key);
+  const KeyInfo *k = key_find(whole);
+  g_autofree char *with = g_strconcat(whole, "[]", NULL);
+  const bool brackets = key[len] == '[' && k && !(k->types & K_LIST) && key_find(with);
+  return g_strndup(key, brackets ? len + strcspn(key + len, "]") + 1 : len);
+}
+
 /* Walks key down from *slot, as list_slot and map_slot say; path: what the table calls the place. NULL: no such entry.
  */
 static Node **slot_of(Node **slot, const char *key, GString *path, Mark mark) {
   while (slot && *key) {
-    const size_t len = *key == '[' ? strcspn(key, "]") + 1 : strcspn(key, ".[");
-    g_autofree char *part = g_strndup(key, len);
+    g_autofree char *part = key_part(key, path->str), *plain = key_without_indexes(part);
     if (*key == '[')
       slot = list_slot(*slot, part);
     else
       slot = map_slot(slot, part, path->str, mark);
-    g_string_append_printf(path, "%s%s", *key == '[' || !path->len ? "" : ".", *key == '[' ? "[]" : part);
+    g_string_append_printf(path, "%s%s", *key == '[' || !path->len ? "" : ".", plain);
     key += strlen(part);
     key += *key == '.';
   }
@@ -95,14 +139,25 @@ static void put(Node **slot, Node *value_taken, const char *path) {
   *slot = g_steal_pointer(&value);
 }
 
+/* Names joined by dots; what stands in brackets may hold dots too. */
 static bool key_is_sound(const char *key) {
   guint depth = 1;
+  bool inside = false;
   if (!g_ascii_isalpha(*key)) return false;
   for (const char *p = key; *p; p++) {
     if (!g_ascii_isalnum(*p) && !strchr("_-.[]", *p)) return false;
-    if (*p == '.' && (!g_ascii_isalpha(p[1]) || ++depth > 10)) return false;
+    if (*p == '[' || *p == ']') inside = *p == '[';
+    if (*p == '.' && !inside && (!g_ascii_isalpha(p[1]) || ++depth > 10)) return false;
   }
   return strlen(key) <= 200;
+}
+
+bool layers_put(Node *base, const char *key, const Node *value) {
+  if (!key_is_sound(key)) return false;
+  g_autoptr(GString) path = g_string_new(NULL);
+  Node **slot = slot_of(&base, key, path, value->mark);
+  if (slot) put(slot, node_copy(value), path->str);
+  return slot != NULL;
 }
 
 gboolean layers_set(Node *base, const char *key_is_value, GError **error) {
@@ -125,6 +180,10 @@ gboolean layers_set(Node *base, const char *key_is_value, GError **error) {
   if (!slot) {
     node_free(value);
     return bad_key(file, "the scenario has no such entry", error);
+  }
+  if (!layers_rename(value, path->str, error)) {
+    node_free(value);
+    return false;
   }
   put(slot, value, path->str);
   return true;

@@ -27,7 +27,7 @@ static bool lay_preset(Scenario *s, const ScenarioOptions *opt, const char *name
                        GError **error) {
   const Mark at = asked ? asked->mark : (Mark){.file = s->file};
   g_autoptr(Node) preset = source_open(opt, DOCUMENT_PRESET, name, s->sources, &at, key, error);
-  if (!preset) return false;
+  if (!preset || !layers_rename(preset, "", error)) return false;
   Node *about = node_child(preset, "about"), *own = node_child(preset, "preset");
   if (about) g_ptr_array_remove(preset->children, about);
   g_ptr_array_remove(preset->children, own);
@@ -56,6 +56,15 @@ static bool lay_variants(Scenario *s, const ScenarioOptions *opt, const Node *va
   }
 }
 
+static bool lay_pooler(Scenario *s, const ScenarioOptions *opt, const Node *top, GError **error) {
+  const Node *preset = node_at(top, "pooler.preset");
+  if (!preset) return true;
+  if (!lay_preset(s, opt, preset->text, preset, "pooler.preset", error)) return false;
+  if (node_child(s->root, "pooler")) return true;
+  g_propagate_error(error, mark_error(&preset->mark, "pooler.preset", "%s is a preset, but no pooler's", preset->text));
+  return false;
+}
+
 static bool open_profile(Scenario *s, const ScenarioOptions *opt, GError **error) {
   const Node *asked = node_at(s->root, "machine.profile");
   if (!asked || !strcmp(asked->text, "none")) return true;
@@ -82,6 +91,7 @@ static bool lay_all(Scenario *s, const Node *own, const ScenarioOptions *opt, GE
   const bool last = variants && variants->command;
   if (!lay_version(s, opt, top, error)) return false;
   if (!last && !lay_variants(s, opt, variants, error)) return false;
+  if (!lay_pooler(s, opt, top, error)) return false;
   layers_merge(s->root, own);
   if (last && !lay_variants(s, opt, variants, error)) return false;
   if (!apply_overrides(s, s->root, error)) return false;
@@ -92,7 +102,7 @@ Scenario *scenario_from_text(const char *text, gsize length, const char *file, c
                              GError **error) {
   const ScenarioOptions *opt = options ? options : &no_options;
   g_autoptr(Node) own = node_parse(text, length, file, error);
-  if (!own || !validate_document(own, DOCUMENT_SCENARIO, opt, error)) return NULL;
+  if (!own || !validate_document(own, DOCUMENT_SCENARIO, opt, error) || !layers_rename(own, "", error)) return NULL;
   g_autoptr(Scenario) s = g_new0(Scenario, 1);
   s->root = node_new(NODE_MAP, own->mark);
   s->text = g_strndup(text, length);

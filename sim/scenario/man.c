@@ -66,7 +66,7 @@ static char *example_of(const KeyInfo *k) {
   g_auto(GStrv) parts = g_strsplit(below, ".", -1);
   GString *out = g_string_new(NULL);
   for (guint i = 0; parts[i]; i++) g_string_append_printf(out, "%s%s: ", i ? "{" : "", parts[i]);
-  if (k->like)
+  if (!g_strcmp0(k->like, "@cost"))
     g_string_append(out, "{value: 2.05us, from: assumed, by: TEXT}");
   else
     g_string_append_len(out, value, (gssize)strcspn(value, " "));
@@ -75,13 +75,17 @@ static char *example_of(const KeyInfo *k) {
 }
 
 static void append_row(GString *out, const KeyInfo *k, const char *shown) {
+  if (k->alias) {
+    g_string_append_printf(out, ".TP\n.B %s\n%s\n", shown, k->about);
+    return;
+  }
   g_autofree char *expected = key_expected(k), *example = example_of(k);
   g_string_append(out, ".TP\n.B ");
   append_troff(out, shown);
   g_string_append_c(out, '\n');
   append_troff(out, k->about);
   g_string_append_c(out, '\n');
-  append_line(out, "Value", k->like ? "a map, as a cost below" : expected);
+  append_line(out, "Value", !g_strcmp0(k->like, "@cost") ? "a map, as a cost below" : expected);
   append_line(out, "Default", k->dflt && *k->dflt ? k->dflt : k->types & K_REQUIRED ? "none; required" : "not set");
   append_line(out, "Example", example);
 }
@@ -95,6 +99,12 @@ static char *section_of(const char *path) {
 static void append_section(GString *out, const char *section) {
   if (!strcmp(section, "@profile"))
     g_string_append(out, ".SH PROFILE FILES\n");
+  else if (!strcmp(section, "@pool"))
+    g_string_append(out, ".SS pooler, for all pools; and each entry of pooler.pools, for that one\n");
+  else if (!strcmp(section, "@step"))
+    g_string_append(out, ".SS Steps of clients' scripts and loops\n");
+  else if (!strcmp(section, "@link"))
+    g_string_append(out, ".SS Each entry of network\n");
   else if (!strcmp(section, "@cost"))
     g_string_append(out, ".SS Each cost of a profile\n");
   else
@@ -109,10 +119,10 @@ char *scenario_man_page(void) {
   GString *out = g_string_new(head);
   g_autofree char *last = NULL;
   g_string_append(out, ".SH KEYS\n");
-  for (guint i = 0; i < key_table_len; i++) {
-    const KeyInfo *k = &key_table[i];
+  for (guint i = 0, n = key_rows(); i < n; i++) {
+    const KeyInfo *k = key_row(i);
     g_autofree char *section = section_of(k->path);
-    if (key_find(k->path) != k || !strcmp(k->path, "@profile")) continue; /* a second row of a path is not used */
+    if (key_find(k->path) != k || k->hint || !strcmp(k->path, "@profile")) continue; /* second rows are not used */
     if (g_strcmp0(section, last)) append_section(out, section);
     append_row(out, k, shown_path(k->path));
     g_free(last);
@@ -125,10 +135,11 @@ char *scenario_man_page(void) {
 char *scenario_explain(const char *key) {
   g_autofree char *plain = key_without_indexes(key);
   const KeyInfo *k = key_find(plain);
-  if (!k || *plain == '@') return NULL;
-  g_autofree char *expected = key_expected(k);
+  if (!k || *plain == '@' || k->hint) return NULL;
+  g_autofree char *expected = key_expected(k), *path = key_public_path(k);
   GString *out = g_string_new(NULL);
-  g_string_append_printf(out, "%s: %s\n  value: %s\n", k->path, k->about, expected);
+  if (k->alias) return g_string_free(out, TRUE), g_strdup_printf("%s: %s\n", path, k->about);
+  g_string_append_printf(out, "%s: %s\n  value: %s\n", path, k->about, expected);
   g_autofree char *example = example_of(k);
   g_string_append_printf(out, "  default: %s\n  example: %s\n", k->dflt && *k->dflt ? k->dflt : "not set", example);
   return g_string_free(out, FALSE);

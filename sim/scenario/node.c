@@ -56,27 +56,50 @@ Node *node_child(const Node *map, const char *key) {
   return NULL;
 }
 
-static Node *element(const Node *list, guint64 index) {
-  if (!list) return NULL;
-  if (list->kind != NODE_LIST) return index == 0 ? (Node *)list : NULL;
-  return index < list->children->len ? list->children->pdata[index] : NULL;
+Node *node_named(const Node *list, const char *name) {
+  for (guint i = 0; list && list->kind == NODE_LIST && i < list->children->len; i++) {
+    const Node *own = node_child(list->children->pdata[i], "name");
+    if (own && !g_strcmp0(own->text, name)) return list->children->pdata[i];
+  }
+  return NULL;
+}
+
+/* What `[index` chooses: an entry's number, or its name. */
+static Node *element(const Node *list, const char *index) {
+  char *end = NULL;
+  const guint64 i = g_ascii_strtoull(index, &end, 10);
+  if (!g_ascii_isdigit(*index) || *end) return node_named(list, index);
+  if (list->kind != NODE_LIST) return i == 0 ? (Node *)list : NULL;
+  return i < list->children->len ? list->children->pdata[i] : NULL;
+}
+
+/* The longest key at the beginning of path: what stands in brackets may be part of it (cancel_to_server[s]). */
+static const Node *step_down(const Node *map, const char **path) {
+  const char *p = *path, *bracket = strchr(p, '[');
+  size_t len = strcspn(p, ".[");
+  if (bracket == p + len && strchr(bracket, ']')) {
+    const size_t whole = (size_t)(strchr(bracket, ']') + 1 - p);
+    g_autofree char *literal = g_strndup(p, whole);
+    const Node *n = node_child(map, literal);
+    if (n) return *path += whole + (p[whole] == '.'), n;
+  }
+  g_autofree char *key = g_strndup(p, len);
+  *path += len + (p[len] == '.');
+  return node_child(map, key);
 }
 
 Node *node_at(const Node *root, const char *path) {
   const Node *n = root;
   while (n && *path) {
-    if (*path == '[') {
-      char *end = NULL;
-      guint64 index = g_ascii_strtoull(path + 1, &end, 10);
-      g_assert(*end == ']');
-      n = element(n, index);
-      path = end + 1 + (end[1] == '.');
+    if (*path != '[') {
+      n = step_down(n, &path);
       continue;
     }
-    size_t len = strcspn(path, ".[");
-    g_autofree char *key = g_strndup(path, len);
-    n = node_child(n, key);
-    path += len + (path[len] == '.');
+    const size_t len = strcspn(path, "]");
+    g_assert(path[len] == ']');
+    g_autofree char *index = g_strndup(path + 1, len - 1);
+    n = element(n, index);
+    path += len + 1 + (path[len + 1] == '.');
   }
   return (Node *)n;
 }

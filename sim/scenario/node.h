@@ -33,8 +33,11 @@ Node *node_copy(const Node *n);
 /* file is what errors call it. Errors: SCENARIO_ERROR. An empty document is an error. */
 Node *node_parse(const char *text, gsize length, const char *file, GError **error);
 
-Node *node_child(const Node *map, const char *key); /* NULL: none, or not a map */
-Node *node_at(const Node *root, const char *path);  /* "expect[0].metric"; [0] of what is no list is itself */
+Node *node_child(const Node *map, const char *key);   /* NULL: none, or not a map */
+Node *node_named(const Node *list, const char *name); /* the entry of a list whose `name` it is; NULL: none */
+/* "expect[0].metric", "servers[s].host"; [0] of what is no list is itself. A key that is written with brackets
+ * (cancel_to_server[s]) is found as it is written. */
+Node *node_at(const Node *root, const char *path);
 /* Puts child (taken) under key in map; the old value is freed. Maps made of dotted keys are joined. */
 void node_put(Node *map, const char *key, Node *child);
 const char *node_kind(const Node *n); /* "a list" */

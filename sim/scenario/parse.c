@@ -103,18 +103,29 @@ static bool key_is_right(const char *key) {
   return *key && key[0] != '.' && !g_str_has_suffix(key, ".") && !strstr(key, "..") && strlen(key) <= 200;
 }
 
+/* The last dot of key that is not within brackets, or NULL. */
+static const char *last_dot(const char *key) {
+  const char *dot = NULL;
+  for (bool inside = false; *key; key++) {
+    if (*key == '[' || *key == ']') inside = *key == '[';
+    if (*key == '.' && !inside) dot = key;
+  }
+  return dot;
+}
+
 /* value under "a.b.c": maps a and b around it, innermost first. */
 static Node *wrap_dotted(Node *value, const char *key) {
-  g_auto(GStrv) parts = g_strsplit(key, ".", -1);
-  for (guint i = g_strv_length(parts); i-- > 0;) {
+  g_autofree char *left = g_strdup(key);
+  for (char *dot; (dot = (char *)last_dot(left)); *dot = '\0') {
     g_free(value->key);
-    value->key = g_strdup(parts[i]);
-    if (i == 0) break;
+    value->key = g_strdup(dot + 1);
     Node *around = node_new(NODE_MAP, value->key_mark);
     around->implicit = true;
     g_ptr_array_add(around->children, value);
     value = around;
   }
+  g_free(value->key);
+  value->key = g_strdup(left);
   return value;
 }
 

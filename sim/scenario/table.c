@@ -1,4 +1,5 @@
-/* table.c - every key of a scenario, preset and profile; see keys.h for how a row reads. */
+/* table.c - keys that every scenario, preset and profile may have, and the server's; see keys.h for how a row reads.
+ * table_pooler.c, table_pool.c and table_clients.c hold the rest. */
 #include "sim/scenario/keys.h"
 #include "model/world/costs.h"
 
@@ -17,7 +18,7 @@
         .about = "Cost: moving one byte within an array (memmove), or its bandwidth."                                  \
   }
 
-const KeyInfo key_table[] = {
+static const KeyInfo rows[] = {
     /* ---- what every section shares ---- */
     {"scenario", K_NAME | K_REQUIRED, .example = "scenario: warm-connect-storm", .about = "Name of the scenario."},
     {"preset", K_NAME | K_REQUIRED, .example = "preset: variant-unsorted",
@@ -260,4 +261,4 @@ const KeyInfo key_table[] = {
     {"@cost.low", K_PER_BYTE, .about = "Lower bound of the search, or of what the data allow."},
     {"@cost.high", K_PER_BYTE, .about = "Upper bound."},
 };
-const guint key_table_len = G_N_ELEMENTS(key_table);
+const KeyPart key_table = {rows, G_N_ELEMENTS(rows)};

@@ -18,7 +18,7 @@ static char *joined(const char *path, const char *key) {
 
 /* Sections that a preset may fill; it names no scenario, other preset or profile. */
 static bool belongs(const Check *c, const char *pattern) {
-  const char *const in_preset[] = {"preset", "about", "machine", "postgres", NULL};
+  const char *const in_preset[] = {"preset", "about", "machine", "postgres", "pooler", NULL};
   if (c->kind == DOCUMENT_SCENARIO) return strcmp(pattern, "preset") != 0;
   if (c->kind == DOCUMENT_PROFILE) return true;
   if (!strchr(pattern, '.')) return g_strv_contains(in_preset, pattern);
@@ -28,9 +28,9 @@ static bool belongs(const Check *c, const char *pattern) {
 
 /* Where else a key of this name is known: "workload.clients" for clients. */
 static const char *elsewhere(const char *key) {
-  for (guint i = 0; i < key_table_len; i++) {
-    const char *dot = strrchr(key_table[i].path, '.');
-    if (dot && *key_table[i].path != '@' && !strcmp(dot + 1, key)) return key_table[i].path;
+  for (guint i = 0, n = key_rows(); i < n; i++) {
+    const char *path = key_row(i)->path, *dot = strrchr(path, '.');
+    if (dot && *path != '@' && !key_row(i)->hint && !strcmp(dot + 1, key)) return path;
   }
   return NULL;
 }
@@ -55,12 +55,11 @@ static bool unknown_key(const Check *c, const Node *child, const char *parent, c
 
 /* A missing key that its map cannot do without. */
 static bool nothing_missing(const Check *c, const Node *map, const char *pattern, const char *shown) {
-  for (guint i = 0; i < key_table_len; i++) {
-    const KeyInfo *k = &key_table[i];
-    const size_t len = strlen(pattern);
-    if (!(k->types & K_REQUIRED) || strncmp(k->path, pattern, len) != 0 || (len && k->path[len] != '.')) continue;
-    const char *name = k->path + len + (len > 0);
-    if (strpbrk(name, ".[") || *name == '@' || !belongs(c, k->path) || node_child(map, name)) continue;
+  g_autoptr(GPtrArray) rows = key_children(pattern);
+  for (guint i = 0; i < rows->len; i++) {
+    const KeyInfo *k = rows->pdata[i];
+    const char *dot = strrchr(k->path, '.'), *name = dot ? dot + 1 : k->path;
+    if (!(k->types & K_REQUIRED) || *name == '@' || !belongs(c, k->path) || node_child(map, name)) continue;
     g_autofree char *path = joined(shown, name);
     g_autofree char *expected = key_expected(k);
     g_propagate_error(c->error, mark_error(&map->mark, path, "is missing; it must be %s", expected));
@@ -69,12 +68,28 @@ static bool nothing_missing(const Check *c, const Node *map, const char *pattern
   return true;
 }
 
+/* Is the key one of the table? Brackets are part of a key where its own row says so: cancel_to_server[s]. */
+static bool key_is_known(const char *path, const char *key) {
+  const char *bracket = strchr(key, '[');
+  if (*key == '@' || !(key_find(path) || key_is_group(path))) return false;
+  g_autofree char *plain = bracket ? g_strndup(path, strlen(path) - 2) : NULL;
+  const KeyInfo *base = plain && g_str_has_suffix(path, "[]") ? key_find(plain) : NULL;
+  return !bracket || (base && !(base->types & K_LIST));
+}
+
+static bool refused(const Check *c, const Node *child, const KeyInfo *k, const char *shown) {
+  g_propagate_error(c->error, mark_error(&child->key_mark, shown, "no key here; %s", k->hint));
+  return false;
+}
+
 static bool check_map(const Check *c, const Node *map, const char *pattern, const char *shown) {
   for (guint i = 0; i < map->children->len; i++) {
     const Node *child = map->children->pdata[i];
-    g_autofree char *path = joined(pattern, child->key), *name = joined(shown, child->key);
-    const bool known = (key_find(path) || key_is_group(path)) && *child->key != '@' && !strchr(child->key, '[');
-    if (!known || !belongs(c, path)) return unknown_key(c, child, pattern, name);
+    g_autofree char *plain = key_without_indexes(child->key), *path = joined(pattern, plain),
+                    *name = joined(shown, child->key);
+    const KeyInfo *k = key_find(path);
+    if (k && k->hint) return refused(c, child, k, name);
+    if (!key_is_known(path, child->key) || !belongs(c, path)) return unknown_key(c, child, pattern, name);
     if (!check_node(c, child, path, name)) return false;
   }
   return nothing_missing(c, map, pattern, shown);
@@ -153,18 +168,32 @@ static bool name_is_known(const Check *c, const Node *n, const KeyInfo *k, const
   return false;
 }
 
+/* The row of what stands in place of an alias is the key's own. */
+static const KeyInfo *row_of(const char *pattern) {
+  const KeyInfo *k = key_find(pattern);
+  const char *dot = strrchr(pattern, '.');
+  if (!k || !k->alias) return k;
+  g_autofree char *path = dot ? g_strdup_printf("%.*s.%s", (int)(dot - pattern), pattern, k->alias) : NULL;
+  return key_find(path ? path : k->alias);
+}
+
+static bool check_as_map(const Check *c, const Node *n, const KeyInfo *k, const char *pattern, const char *shown) {
+  if (k->types & K_ANY) return true;
+  if (k->types & K_DRAW && (!(k->types & K_MAP) || node_child(n, "exp") || node_child(n, "uniform")))
+    return check_draw(c, n, k, shown);
+  if (!(k->types & K_MAP)) return wrong_type(c, n, k, shown);
+  return check_policy(c, n, k, shown) && check_map(c, n, pattern, shown);
+}
+
 static bool check_node(const Check *c, const Node *n, const char *pattern, const char *shown) {
   static const KeyInfo group = {.path = "", .types = K_MAP};
-  const KeyInfo *k = key_find(pattern);
+  const KeyInfo *k = row_of(pattern);
   if (!k) k = &group;
-  const char *children = key_children_of(k, pattern);
   if (n->kind == NODE_SCALAR)
     return k == &group ? wrong_type(c, n, k, shown)
                        : scalar_check(k, n, shown, c->error) && name_is_known(c, n, k, shown);
-  if (n->kind == NODE_LIST)
-    return k->types & K_LIST ? check_list(c, n, k, children, shown) : wrong_type(c, n, k, shown);
-  if (k->types & K_MAP) return check_policy(c, n, k, shown) && check_map(c, n, children, shown);
-  return k->types & K_DRAW ? check_draw(c, n, k, shown) : wrong_type(c, n, k, shown);
+  if (n->kind == NODE_LIST) return k->types & K_LIST ? check_list(c, n, k, pattern, shown) : wrong_type(c, n, k, shown);
+  return check_as_map(c, n, k, pattern, shown);
 }
 
 bool validate_document(const Node *root, DocumentKind kind, const ScenarioOptions *opt, GError **error) {
