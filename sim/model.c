@@ -89,6 +89,24 @@ void model_describe_processes(const World *w, void (*each)(const char *name, con
   }
 }
 
+/* Who waits although nothing is pending: the first that waits for a lock, else the first. */
+static ProcId stuck_process(const World *w) {
+  ProcId first = 0;
+  for (ProcId p = 1; p < world_processes(w); p++) {
+    if (!world_alive(w, p) || !world_waits_on(w, p)) continue;
+    if (object_is_lock(w, world_waits_on(w, p))) return p;
+    if (!first) first = p;
+  }
+  return first;
+}
+
+char *model_deadlock_words(const World *w) {
+  ProcId p = stuck_process(w);
+  if (!p) return g_strdup("deadlock: nothing can go on");
+  return g_strdup_printf("deadlock: nothing can go on; %s[%u] waits for %s at %s", world_name_of(w, p), p,
+                         object_name(w, world_waits_on(w, p)), world_at(w, p));
+}
+
 static void server_describe(const Model *m, Each each, void *data) {
   const PgShared *s = pg_server_shared(m->server);
   if (pg_shared_pools(s)->backends > DESCRIBED_SLOTS || !pg_shared_words(s)) return;

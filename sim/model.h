@@ -34,3 +34,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Model, model_free)
 /* Who is where, and what it waits for ("at ProcArrayAdd", "waits for ProcArrayLock"): the first few processes. */
 void model_describe_processes(const World *w, void (*each)(const char *name, const char *value, void *data),
                               void *data);
+/* "deadlock: nothing can go on; client[3] waits for mail at reads": the first who waits, for a lock if one does. */
+char *model_deadlock_words(const World *w);

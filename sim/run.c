@@ -124,24 +124,6 @@ static void keep(Run *r) {
   res->state_hash = world_hash(r->model->world);
 }
 
-/* Who waits although nothing is pending: the first that waits for a lock, else the first. */
-static ProcId stuck_process(const World *w) {
-  ProcId first = 0;
-  for (ProcId p = 1; p < world_processes(w); p++) {
-    if (!world_alive(w, p) || !world_waits_on(w, p)) continue;
-    if (object_is_lock(w, world_waits_on(w, p))) return p;
-    if (!first) first = p;
-  }
-  return first;
-}
-
-static char *deadlock_words(const World *w) {
-  ProcId p = stuck_process(w);
-  if (!p) return g_strdup("deadlock: nothing can go on");
-  return g_strdup_printf("deadlock: nothing can go on; %s[%u] waits for %s at %s", world_name_of(w, p), p,
-                         object_name(w, world_waits_on(w, p)), world_at(w, p));
-}
-
 static void conclude(Run *r, EngineEnd end) {
   RunResult *res = r->result;
   if (res->interrupted)
@@ -151,7 +133,7 @@ static void conclude(Run *r, EngineEnd end) {
   else if (end == ENGINE_STUCK)
     res->stopped = g_strdup("a process ran a million steps without time going on");
   else if (end == ENGINE_IDLE && !r->model->ops->done(r->model))
-    res->stopped = deadlock_words(r->model->world);
+    res->stopped = model_deadlock_words(r->model->world);
   if (!r->broken) judge(r);
 }
 

@@ -1,0 +1,265 @@
+/* search.c - what the strategies share: workers, judging, findings. */
+#include "checks/search_parts.h"
+#include "model/world/rng.h"
+#include <string.h>
+
+enum { LEARN_WALKS = 48, LEARN_STEPS = 256 };
+
+/* ---- learning: which bits of the arena vary, and how much comes and goes at once ---- */
+
+typedef struct {
+  Rng rng;
+  Stepper *s;
+} Learner;
+
+static uint64_t draw(void *data, ChoiceId what, uint64_t n) {
+  (void)what;
+  return rng_below(&((Learner *)data)->rng, n);
+}
+
+static void walk(Learner *l, const VectorLayout *layout, VectorGaps *gaps, WorldPeak *peak) {
+  Arena *a = world_arena(stepper_model(l->s)->world);
+  for (guint i = 0; i < LEARN_STEPS; i++) {
+    const GArray *moves = stepper_moves(l->s);
+    if (moves->len == 0) break;
+    stepper_go(l->s, g_array_index(moves, Move, rng_below(&l->rng, moves->len)));
+    vector_gaps_note(gaps, layout, a);
+    world_peak_note(stepper_model(l->s)->world, peak);
+  }
+  vector_reset(layout, a);
+}
+
+/* Random walks from the first state; widens the layout. The walks are always the same. */
+static VectorLayout *learn(Stepper *s, WorldPeak *peak) {
+  Arena *a = world_arena(stepper_model(s)->world);
+  g_autoptr(VectorLayout) narrow = vector_layout_new(a);
+  g_autoptr(VectorGaps) gaps = vector_gaps_new();
+  Learner l = {.s = s};
+  rng_init(&l.rng, 1, "learn");
+  stepper_answer_with(s, draw, &l);
+  world_peak_note(stepper_model(s)->world, peak);
+  for (guint i = 0; i < LEARN_WALKS; i++) walk(&l, narrow, gaps, peak);
+  stepper_answer_with(s, NULL, NULL);
+  return vector_layout_extend(narrow, gaps, NULL);
+}
+
+/* ---- the crew ---- */
+
+static bool worker_init(Worker *k, const SearchOptions *o, const WorldPeak *room, GError **error) {
+  *k = (Worker){.o = o, .stepper = stepper_new(&o->stepper, room, error)};
+  if (!k->stepper) return false;
+  k->w = stepper_model(k->stepper)->world;
+  k->arena = world_arena(k->w);
+  k->gaps = vector_gaps_new();
+  k->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  k->why = g_string_new(NULL);
+  k->blind = g_new0(guint, o->n_checks + 1);
+  return true;
+}
+
+static void worker_clear(Worker *k) {
+  if (!k->stepper) return;
+  stepper_free(k->stepper);
+  vector_gaps_free(k->gaps);
+  g_hash_table_unref(k->seen);
+  g_string_free(k->why, TRUE);
+  g_free(k->blind);
+}
+
+static bool measure_room(const SearchOptions *o, WorldPeak *room, GError **error) {
+  g_autoptr(Stepper) first = stepper_new(&o->stepper, NULL, error);
+  if (first) vector_layout_free(learn(first, room));
+  return first != NULL;
+}
+
+Crew *crew_new(const SearchOptions *o, guint n, GError **error) {
+  Crew *c = g_new0(Crew, 1);
+  c->workers = g_new0(Worker, n);
+  bool ok = measure_room(o, &c->room, error);
+  for (; ok && c->n < n; c->n++)
+    if (!worker_init(&c->workers[c->n], o, &c->room, error)) ok = false;
+  if (!ok) {
+    crew_free(c);
+    return NULL;
+  }
+  WorldPeak again = {0};
+  c->layout = learn(c->workers[0].stepper, &again);
+  for (guint i = 0; i < n; i++) c->workers[i].layout = c->layout;
+  return c;
+}
+
+void crew_free(Crew *c) {
+  for (guint i = 0; i < c->n; i++) worker_clear(&c->workers[i]);
+  vector_layout_free(c->layout);
+  g_free(c->workers);
+  g_free(c);
+}
+
+bool crew_gaps(Crew *c) {
+  for (guint i = 0; i < c->n; i++)
+    if (vector_gaps_any(c->workers[i].gaps)) return true;
+  return false;
+}
+
+VectorLayout *crew_widen(Crew *c) {
+  VectorLayout *old = c->layout;
+  c->layout = vector_layout_extend(old, c->workers[0].gaps, NULL);
+  for (guint i = 1; i < c->n; i++) {
+    VectorLayout *between = c->layout;
+    c->layout = vector_layout_extend(between, c->workers[i].gaps, NULL);
+    vector_layout_free(between);
+  }
+  for (guint i = 0; i < c->n; i++) c->workers[i].layout = c->layout;
+  return old;
+}
+
+static gint by_name(gconstpointer a, gconstpointer b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void crew_tell(Crew *c, SearchResult *r) {
+  g_autoptr(GHashTable) all = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = 0; i < c->n; i++) {
+    Worker *k = &c->workers[i];
+    r->narrowed |= stepper_narrowed(k->stepper);
+    for (guint j = 0; j < k->o->n_checks; j++) r->blind[j] += k->blind[j];
+    GHashTableIter it;
+    gpointer key;
+    g_hash_table_iter_init(&it, k->seen);
+    while (g_hash_table_iter_next(&it, &key, NULL))
+      if (g_hash_table_add(all, key)) g_ptr_array_add(r->seen, g_strdup(key));
+  }
+  g_ptr_array_sort(r->seen, by_name);
+  r->vector_bits = vector_bits(c->layout);
+}
+
+/* ---- steps ---- */
+
+static void see(Worker *k, ProcId p) {
+  const char *at = world_at(k->w, p);
+  gpointer *recent = &k->recent[((guintptr)at >> 3) % G_N_ELEMENTS(k->recent)];
+  if (*recent == at) return;
+  *recent = (gpointer)at;
+  g_hash_table_add(k->seen, g_strconcat(world_name_of(k->w, p), " ", at, NULL));
+}
+
+void worker_go(Worker *k, Move m) {
+  if (m.kind == MOVE_RESUME || m.kind == MOVE_FIRE) see(k, m.subject);
+  stepper_go(k->stepper, m);
+  k->transitions++;
+}
+
+/* ---- judging ---- */
+
+void worker_judge(Worker *k, void (*broken)(void *data, gint check, const char *why), void *data) {
+  const Model *m = stepper_model(k->stepper);
+  for (guint i = 0; i < k->o->n_checks; i++) {
+    g_string_truncate(k->why, 0);
+    Judgement j = k->o->checks[i]->judge(m, k->why);
+    if (j == JUDGED_BLIND) k->blind[i] = 1;
+    if (j == JUDGED_BROKEN) broken(data, (gint)i, k->why->str);
+  }
+}
+
+char *worker_stuck(Worker *k) {
+  const Model *m = stepper_model(k->stepper);
+  if (m->ops->done(m)) return NULL;
+  if (stepper_waits_for_limit(k->stepper)) {
+    k->waits_limit++;
+    return NULL;
+  }
+  return model_deadlock_words(k->w);
+}
+
+/* ---- results ---- */
+
+SearchResult *search_result_new(const SearchOptions *o) {
+  SearchResult *r = g_new0(SearchResult, 1);
+  r->findings = g_ptr_array_new_with_free_func((GDestroyNotify)finding_free);
+  r->seen = g_ptr_array_new_with_free_func(g_free);
+  r->blind = g_new0(guint, o->n_checks + 1);
+  return r;
+}
+
+void search_result_free(SearchResult *r) {
+  if (!r) return;
+  g_ptr_array_unref(r->findings);
+  g_ptr_array_unref(r->seen);
+  g_free(r->blind);
+  g_free(r);
+}
+
+void finding_free(Finding *f) {
+  g_free(f->why);
+  g_free(f->signature);
+  g_array_unref(f->path);
+  g_free(f);
+}
+
+static guint found(const SearchResult *r, gint check) {
+  guint n = 0;
+  for (guint i = 0; i < r->findings->len; i++) n += ((const Finding *)r->findings->pdata[i])->check == check;
+  return n;
+}
+
+bool search_wants(const SearchResult *r, const SearchOptions *o, gint check) {
+  return found(r, check) == 0 || r->findings->len < o->findings_max;
+}
+
+/* Each check once, and as many different ones as asked for. */
+bool search_satisfied(const SearchResult *r, const SearchOptions *o) {
+  if (r->findings->len < o->findings_max || r->findings->len == 0) return false;
+  for (guint i = 0; i < o->n_checks; i++)
+    if (found(r, (gint)i) == 0) return false;
+  return o->n_checks > 0 || found(r, -1) > 0;
+}
+
+/* Walks the path in the worker's stepper, up to its last step. */
+static char *signature_of(Worker *k, const SearchOptions *o, gint check, const GArray *path) {
+  const char *name = check < 0 ? "deadlock" : o->checks[check]->name;
+  if (path->len == 0) return g_strdup(name);
+  vector_reset(k->layout, k->arena);
+  for (guint i = 0; i + 1 < path->len; i++) stepper_follow(k->stepper, &g_array_index(path, Branch, i));
+  Move last = g_array_index(path, Branch, path->len - 1).move;
+  if (last.kind == MOVE_DELIVER || last.kind == MOVE_LOSE)
+    return g_strdup_printf("%s %s %s", name, last.kind == MOVE_LOSE ? "lose" : "deliver",
+                           object_name(k->w, last.subject));
+  return g_strdup_printf("%s %s %s", name, world_name_of(k->w, last.subject), world_at(k->w, last.subject));
+}
+
+bool search_add_finding(SearchResult *r, const SearchOptions *o, Worker *k, gint check, const char *why, GArray *path) {
+  g_autofree char *signature = signature_of(k, o, check, path);
+  bool known = !search_wants(r, o, check);
+  for (guint i = 0; i < r->findings->len; i++)
+    known |= strcmp(((const Finding *)r->findings->pdata[i])->signature, signature) == 0;
+  if (known) return g_array_unref(path), false;
+  Finding *f = g_new0(Finding, 1);
+  *f = (Finding){check, g_strdup(why), path, g_steal_pointer(&signature)};
+  g_ptr_array_add(r->findings, f);
+  return true;
+}
+
+const char *search_stop_words(SearchStop s) {
+  static const char *const words[] = {
+      "nothing is left to try", "found what was wanted", "the limit of states", "the limit of depth",
+      "the limit of time",      "the limit of memory",   "all walks were made", "interrupted"};
+  return words[s];
+}
+
+SearchResult *search_run(const SearchOptions *o, GError **error) {
+  guint n = o->strategy == STRATEGY_BFS ? MAX(o->jobs, 1) : 1;
+  gint64 started = g_get_monotonic_time();
+  Crew *c = crew_new(o, n, error);
+  if (!c) return NULL;
+  SearchResult *r = search_result_new(o);
+  switch (o->strategy) {
+  case STRATEGY_BFS: search_bfs(c, o, r); break;
+  case STRATEGY_DFS: search_dfs(c, o, r); break;
+  case STRATEGY_RANDOM:
+  case STRATEGY_PCT: search_walks(c, o, r); break;
+  }
+  crew_tell(c, r);
+  crew_free(c);
+  r->seconds = (double)(g_get_monotonic_time() - started) / 1e6;
+  return r;
+}

@@ -1,0 +1,498 @@
+/* search_bfs.c - breadth-first: the first way found to break a check is a shortest one.
+ *
+ * States are numbered in the order found; the frontier is the range of numbers that has not been expanded. It is worked
+ * off in waves of WAVE states within one level. A wave has three parts: all workers expand chunks of it and look up
+ * what follows in the store, which nobody changes meanwhile; then they claim what is new, each worker other parts of
+ * the store; then the new states are numbered, in the order of their parents and branches. So numbers, counts and
+ * findings do not depend on how many workers there were or who was faster: a finding is the one of the least parent. */
+#include "checks/search_parts.h"
+#include <string.h>
+
+enum { WAVE = 2048, CHUNK = 32, CHUNKS = WAVE / CHUNK, COMBOS = 64, LINK_LOST = 0xffff };
+
+typedef struct {
+  gint check; /* -1: deadlock of the parent itself */
+  uint32_t parent;
+  uint16_t link;
+  char *why;
+} Broken;
+
+/* What a chunk of the frontier led to. */
+typedef struct {
+  GArray *candidates; /* of Candidate */
+  GArray *vectors;    /* of uint64_t: of all successors, candidates or not */
+  GArray *broken;     /* of Broken */
+} Chunk;
+
+/* A successor, before it is looked up. */
+typedef struct {
+  uint64_t hash, marks;
+  uint16_t link;
+} Successor;
+
+typedef enum { TASK_EXPAND, TASK_CLAIM, TASK_END } Task;
+
+typedef struct {
+  Crew *crew;
+  const SearchOptions *o;
+  SearchResult *r;
+  StateStore *store;
+  GPtrArray *frontier; /* hash128, collapse: blocks of vectors, by state number; full: the store has them */
+  guint words;
+  uint32_t from, to; /* of the wave */
+  Chunk chunks[CHUNKS];
+  Task task;
+  gint next, running; /* next chunk or part; workers that have not ended this task */
+  guint round;
+  GMutex lock;
+  GCond start, ended;
+} Bfs;
+
+typedef struct {
+  Bfs *b;
+  Worker *k;
+  GArray *successors; /* of Successor */
+  Chunk *chunk;
+  uint32_t parent;
+  uint16_t link;
+} Expander;
+
+/* ---- vectors of the frontier ---- */
+
+enum { FRONTIER_LOG = 12, FRONTIER_BLOCK = 1 << FRONTIER_LOG };
+
+static uint64_t *kept_vector(const Bfs *b, uint32_t state) {
+  return (uint64_t *)b->frontier->pdata[state >> FRONTIER_LOG] + (size_t)(state & (FRONTIER_BLOCK - 1)) * b->words;
+}
+
+static const uint64_t *vector_of(const Bfs *b, uint32_t state) {
+  return b->o->store == STORE_FULL ? store_vector(b->store, state) : kept_vector(b, state);
+}
+
+static void keep_vector(Bfs *b, uint32_t state, const uint64_t *vector) {
+  if (b->o->store == STORE_FULL) return;
+  while (state >> FRONTIER_LOG >= b->frontier->len)
+    g_ptr_array_add(b->frontier, g_new(uint64_t, (gsize)FRONTIER_BLOCK * b->words));
+  memcpy(kept_vector(b, state), vector, b->words * sizeof *vector);
+}
+
+static void forget_vectors(Bfs *b, uint32_t before) {
+  if (b->o->store == STORE_FULL) return;
+  for (guint i = 0; i < before >> FRONTIER_LOG; i++) g_clear_pointer(&b->frontier->pdata[i], g_free);
+}
+
+/* ---- expanding: workers only read the store here ---- */
+
+static void add_broken(void *data, gint check, const char *why) {
+  Expander *e = data;
+  Broken br = {check, e->parent, e->link, g_strdup(why)};
+  g_array_append_val(e->chunk->broken, br);
+}
+
+static uint64_t *room_for_vector(Expander *e) {
+  guint at = e->chunk->vectors->len;
+  g_array_set_size(e->chunk->vectors, at + e->b->words);
+  return &g_array_index(e->chunk->vectors, uint64_t, at);
+}
+
+static void keep_successor(Expander *e, guint move, guint combo) {
+  Worker *k = e->k;
+  uint64_t *vector = room_for_vector(e);
+  if (!vector_encode(k->layout, k->arena, vector)) {
+    vector_gaps_note(k->gaps, k->layout, k->arena);
+    vector_reset(k->layout, k->arena);
+    g_array_set_size(e->chunk->vectors, e->chunk->vectors->len - e->b->words);
+    return;
+  }
+  bool fits = combo < COMBOS && move < LINK_LOST / COMBOS;
+  Successor s = {.hash = store_hash(e->b->store, vector),
+                 .marks = world_marks(k->w),
+                 .link = fits ? (uint16_t)(move * COMBOS + combo) : LINK_LOST};
+  store_prefetch(e->b->store, s.hash);
+  g_array_append_val(e->successors, s);
+}
+
+/* All branches of the state that stands in the stepper, taken up again before each. */
+static void make_moves(Expander *e, const uint64_t *vector) {
+  Worker *k = e->k;
+  const GArray *moves = stepper_moves(k->stepper);
+  if (moves->len == 0) {
+    g_autofree char *why = worker_stuck(k);
+    e->link = 0;
+    if (why) add_broken(e, -1, why);
+  }
+  for (guint m = 0; m < moves->len; m++) {
+    guint combo = 0;
+    do {
+      if (m + combo > 0) vector_decode(k->layout, k->arena, vector);
+      worker_go(k, g_array_index(moves, Move, m));
+      keep_successor(e, m, combo++);
+    } while (stepper_more(k->stepper));
+  }
+}
+
+/* What is new, or did something a check must know, is judged; what is new goes on. */
+static void look_up(Expander *e, const Successor *s, guint offset) {
+  const uint64_t *vector = &g_array_index(e->chunk->vectors, uint64_t, offset);
+  bool known = store_has(e->b->store, vector, s->hash);
+  if (known && !s->marks) return;
+  vector_decode(e->k->layout, e->k->arena, vector);
+  world_marks_clear(e->k->w);
+  world_mark(e->k->w, s->marks);
+  e->link = s->link;
+  worker_judge(e->k, add_broken, e);
+  if (known) return;
+  /* The vectors may still move: an offset for now. */
+  Candidate c = {.hash = s->hash, .vector = GSIZE_TO_POINTER(offset), .parent = e->parent, .link = s->link};
+  g_array_append_val(e->chunk->candidates, c);
+}
+
+static void expand(Expander *e, uint32_t state) {
+  guint first = e->chunk->vectors->len;
+  const uint64_t *vector = vector_of(e->b, state);
+  e->parent = state;
+  g_array_set_size(e->successors, 0);
+  vector_decode(e->k->layout, e->k->arena, vector);
+  make_moves(e, vector);
+  for (guint i = 0; i < e->successors->len; i++)
+    look_up(e, &g_array_index(e->successors, Successor, i), first + i * e->b->words);
+}
+
+static void expand_chunk(Expander *e, guint i) {
+  Bfs *b = e->b;
+  e->chunk = &b->chunks[i];
+  uint32_t from = b->from + i * CHUNK, to = MIN(b->to, from + CHUNK);
+  for (uint32_t state = from; state < to; state++) expand(e, state);
+  for (guint j = 0; j < e->chunk->candidates->len; j++) {
+    Candidate *c = &g_array_index(e->chunk->candidates, Candidate, j);
+    c->vector = &g_array_index(e->chunk->vectors, uint64_t, GPOINTER_TO_SIZE(c->vector));
+  }
+}
+
+/* ---- claiming ---- */
+
+static guint chunk_count(const Bfs *b) {
+  return (b->to - b->from + CHUNK - 1) / CHUNK;
+}
+
+#define EACH_CANDIDATE(b, c)                                                                                           \
+  for (guint i_ = 0, n_ = chunk_count(b); i_ < n_; i_++)                                                               \
+    for (Candidate *c = (Candidate *)(void *)(b)->chunks[i_].candidates->data,                                         \
+                   *end_ = c + (b)->chunks[i_].candidates->len;                                                        \
+         c < end_; c++)
+
+static void claim_part(Bfs *b, guint part) {
+  guint n = 0;
+  EACH_CANDIDATE(b, c) n += store_part(c->hash) == part;
+  store_make_room(b->store, part, n);
+  EACH_CANDIDATE(b, c2)
+  if (store_part(c2->hash) == part) store_claim(b->store, c2);
+}
+
+/* ---- workers ---- */
+
+static void take_part(Expander *e) {
+  Bfs *b = e->b;
+  guint n = b->task == TASK_EXPAND ? chunk_count(b) : STORE_PARTS;
+  for (guint i; (i = (guint)g_atomic_int_add(&b->next, 1)) < n;)
+    if (b->task == TASK_EXPAND)
+      expand_chunk(e, i);
+    else
+      claim_part(b, i);
+}
+
+static gpointer helper_main(gpointer data) {
+  Expander *e = data;
+  Bfs *b = e->b;
+  for (guint round = 1;; round++) {
+    g_mutex_lock(&b->lock);
+    while (b->round != round) g_cond_wait(&b->start, &b->lock);
+    g_mutex_unlock(&b->lock);
+    if (b->task == TASK_END) return NULL;
+    take_part(e);
+    g_mutex_lock(&b->lock);
+    if (--b->running == 0) g_cond_signal(&b->ended);
+    g_mutex_unlock(&b->lock);
+  }
+}
+
+/* Everybody takes part in the task, the caller as the first worker. */
+static void together(Bfs *b, Expander *first, Task task) {
+  g_mutex_lock(&b->lock);
+  b->task = task;
+  b->next = 0;
+  b->running = (gint)b->crew->n - 1;
+  b->round++;
+  g_cond_broadcast(&b->start);
+  g_mutex_unlock(&b->lock);
+  if (task == TASK_END) return;
+  take_part(first);
+  g_mutex_lock(&b->lock);
+  while (b->running > 0) g_cond_wait(&b->ended, &b->lock);
+  g_mutex_unlock(&b->lock);
+}
+
+/* ---- paths ---- */
+
+static bool stands_at(const Bfs *b, const Worker *k, uint32_t state) {
+  g_autofree uint64_t *vector = g_new(uint64_t, b->words);
+  if (!vector_encode(k->layout, k->arena, vector)) return false;
+  if (b->o->store == STORE_FULL) return memcmp(vector, store_vector(b->store, state), b->words * sizeof *vector) == 0;
+  return false;
+}
+
+/* Makes the branch that a link stands for; a lost link is found again by its child. */
+static bool follow_link(Bfs *b, Worker *k, uint16_t link, uint32_t child) {
+  g_autofree uint64_t *here = g_new(uint64_t, b->words);
+  bool fits = vector_encode(k->layout, k->arena, here);
+  g_assert(fits);
+  g_autoptr(GArray) moves = g_array_copy((GArray *)stepper_moves(k->stepper));
+  for (guint m = 0; m < moves->len; m++) {
+    if (link != LINK_LOST && m != link / COMBOS) continue;
+    guint combo = 0;
+    do {
+      vector_decode(k->layout, k->arena, here);
+      stepper_go(k->stepper, g_array_index(moves, Move, m));
+      if (link == LINK_LOST ? child != STORE_NONE && stands_at(b, k, child) : combo == link % COMBOS) return true;
+      combo++;
+    } while (stepper_more(k->stepper));
+  }
+  return false;
+}
+
+/* From the first state to `state`, then the branch `link` (of a deadlock: none). NULL: a link was lost for good. */
+static GArray *path_to(Bfs *b, uint32_t state, gint last_link) {
+  g_autoptr(GArray) chain = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+  for (uint32_t s = state; s != 0; s = store_parent(b->store, s)) g_array_append_val(chain, s);
+  GArray *path = g_array_new(FALSE, FALSE, sizeof(Branch));
+  Worker *k = &b->crew->workers[0];
+  vector_reset(k->layout, k->arena);
+  bool ok = true;
+  for (guint i = chain->len; ok && i-- > 0;) {
+    uint32_t next = g_array_index(chain, uint32_t, i);
+    ok = follow_link(b, k, store_link(b->store, next), next);
+    if (ok) g_array_append_vals(path, stepper_branch(k->stepper), 1);
+  }
+  if (ok && last_link >= 0) {
+    ok = follow_link(b, k, (uint16_t)last_link, STORE_NONE);
+    if (ok) g_array_append_vals(path, stepper_branch(k->stepper), 1);
+  }
+  if (ok) return path;
+  g_array_unref(path);
+  return NULL;
+}
+
+/* ---- a wave ---- */
+
+static void chunk_clear(Chunk *c) {
+  for (guint i = 0; i < c->broken->len; i++) g_free(g_array_index(c->broken, Broken, i).why);
+  g_array_set_size(c->broken, 0);
+  g_array_set_size(c->candidates, 0);
+  g_array_set_size(c->vectors, 0);
+}
+
+static void clear_wave(Bfs *b) {
+  for (guint i = 0; i < CHUNKS; i++) chunk_clear(&b->chunks[i]);
+}
+
+static void take_findings(Bfs *b) {
+  for (guint i = 0, n = chunk_count(b); i < n; i++)
+    for (guint j = 0; j < b->chunks[i].broken->len; j++) {
+      const Broken *br = &g_array_index(b->chunks[i].broken, Broken, j);
+      if (!search_wants(b->r, b->o, br->check)) continue;
+      GArray *path = path_to(b, br->parent, br->check < 0 ? -1 : br->link);
+      if (path) search_add_finding(b->r, b->o, &b->crew->workers[0], br->check, br->why, path);
+    }
+}
+
+/* Numbers the new states, up to the limit; false: it was reached. */
+static bool settle(Bfs *b) {
+  EACH_CANDIDATE(b, c) {
+    if (!c->fresh) continue;
+    if (b->o->max_states && store_states(b->store) >= b->o->max_states) return false;
+    keep_vector(b, store_settle(b->store, c), c->vector);
+  }
+  return true;
+}
+
+static void convert(const void *data, const uint64_t *in, uint64_t *out) {
+  const VectorLayout *const *layouts = data;
+  vector_convert(layouts[0], layouts[1], in, out);
+}
+
+static void store_first(Bfs *b) {
+  Worker *k = &b->crew->workers[0];
+  g_autofree uint64_t *vector = g_new0(uint64_t, b->words);
+  vector_reset(k->layout, k->arena);
+  bool fits = vector_encode(k->layout, k->arena, vector);
+  g_assert(fits);
+  keep_vector(b, store_add(b->store, vector, 0, 0), vector);
+}
+
+/* A state had bits that the layout lacks: the store takes a wider one. One that cannot be converted starts again, which
+ * is said by false. */
+static bool widen(Bfs *b) {
+  g_autoptr(VectorLayout) old = crew_widen(b->crew);
+  const VectorLayout *layouts[] = {old, b->crew->layout};
+  b->words = vector_words(b->crew->layout);
+  if (b->o->store == STORE_FULL) {
+    store_convert(b->store, b->words, convert, layouts);
+    return true;
+  }
+  store_free(b->store);
+  b->store = store_new(b->o->store, b->words, b->o->bits_log2);
+  g_ptr_array_set_size(b->frontier, 0);
+  store_first(b);
+  return false;
+}
+
+/* ---- limits ---- */
+
+static bool limit_reached(Bfs *b, gint64 started) {
+  const SearchOptions *o = b->o;
+  SearchStop *stop = &b->r->stop;
+  if (o->interrupted && g_atomic_int_get(o->interrupted)) return *stop = STOP_INTERRUPTED, true;
+  if (search_satisfied(b->r, o)) return *stop = STOP_FOUND, true;
+  if (o->max_bytes && store_bytes(b->store) > o->max_bytes) return *stop = STOP_MEMORY, true;
+  if (o->max_seconds > 0 && (double)(g_get_monotonic_time() - started) / 1e6 > o->max_seconds)
+    return *stop = STOP_TIME, true;
+  return false;
+}
+
+static void count(Bfs *b) {
+  b->r->states = store_states(b->store);
+  b->r->transitions = b->r->waits_limit = 0;
+  for (guint i = 0; i < b->crew->n; i++) {
+    b->r->transitions += b->crew->workers[i].transitions;
+    b->r->waits_limit += b->crew->workers[i].waits_limit;
+  }
+  if (b->o->progress) b->o->progress(b->o->progress_data, b->r->states, b->r->transitions, b->r->depth);
+}
+
+static void discount(Bfs *b, const uint64_t *transitions) {
+  for (guint i = 0; i < b->crew->n; i++) b->crew->workers[i].transitions = transitions[i];
+}
+
+typedef enum { WAVE_DONE, WAVE_FULL, WAVE_RESTART } WaveEnd;
+
+static WaveEnd wave(Bfs *b, Expander *first, uint32_t from, uint32_t to) {
+  g_autofree uint64_t *before = g_new(uint64_t, b->crew->n);
+  b->from = from;
+  b->to = to;
+  for (;;) {
+    for (guint i = 0; i < b->crew->n; i++) before[i] = b->crew->workers[i].transitions;
+    clear_wave(b);
+    together(b, first, TASK_EXPAND);
+    if (!crew_gaps(b->crew)) break;
+    discount(b, before); /* the wave is made again with the wider layout */
+    if (!widen(b)) return WAVE_RESTART;
+  }
+  together(b, first, TASK_CLAIM);
+  bool all = settle(b);
+  store_wave_over(b->store);
+  take_findings(b);
+  return all ? WAVE_DONE : WAVE_FULL;
+}
+
+static bool judge_first(Bfs *b, Expander *e) {
+  e->chunk = &b->chunks[0];
+  e->parent = 0;
+  vector_reset(e->k->layout, e->k->arena);
+  world_marks_clear(e->k->w);
+  worker_judge(e->k, add_broken, e);
+  for (guint i = 0; i < e->chunk->broken->len; i++) {
+    const Broken *br = &g_array_index(e->chunk->broken, Broken, i);
+    search_add_finding(b->r, b->o, e->k, br->check, br->why, g_array_new(FALSE, FALSE, sizeof(Branch)));
+  }
+  clear_wave(b);
+  return search_satisfied(b->r, b->o);
+}
+
+static void restart(Bfs *b) {
+  for (guint i = 0; i < b->crew->n; i++) b->crew->workers[i].transitions = b->crew->workers[i].waits_limit = 0;
+  g_ptr_array_set_size(b->r->findings, 0);
+  b->r->depth = 0;
+}
+
+/* Level by level: states [level, level_end) have depth r->depth. */
+static void run_levels(Bfs *b, Expander *first, gint64 started) {
+  if (judge_first(b, first)) {
+    b->r->stop = STOP_FOUND;
+    return;
+  }
+  for (uint32_t at = 0, level_end = 1; at < store_states(b->store);) {
+    if (limit_reached(b, started)) return;
+    if (b->o->max_depth && b->r->depth >= b->o->max_depth) {
+      b->r->stop = STOP_DEPTH;
+      return;
+    }
+    uint32_t to = MIN(level_end, at + WAVE);
+    WaveEnd end = wave(b, first, at, to);
+    if (end == WAVE_RESTART) {
+      restart(b);
+      at = 0, level_end = 1;
+      continue;
+    }
+    at = to;
+    count(b);
+    forget_vectors(b, at);
+    if (end == WAVE_FULL) {
+      b->r->stop = STOP_STATES;
+      return;
+    }
+    if (at == level_end && level_end < store_states(b->store)) {
+      level_end = store_states(b->store);
+      b->r->depth++;
+    }
+  }
+  b->r->stop = STOP_EXHAUSTED;
+}
+
+static void bfs_init(Bfs *b, Crew *c, const SearchOptions *o, SearchResult *r) {
+  *b = (Bfs){.crew = c, .o = o, .r = r, .words = vector_words(c->layout)};
+  b->store = store_new(o->store, b->words, o->bits_log2);
+  b->frontier = g_ptr_array_new_with_free_func(g_free);
+  g_mutex_init(&b->lock);
+  g_cond_init(&b->start);
+  g_cond_init(&b->ended);
+  for (guint i = 0; i < CHUNKS; i++) {
+    b->chunks[i] = (Chunk){.candidates = g_array_new(FALSE, FALSE, sizeof(Candidate)),
+                           .vectors = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+                           .broken = g_array_new(FALSE, FALSE, sizeof(Broken))};
+  }
+}
+
+static void bfs_clear(Bfs *b) {
+  clear_wave(b);
+  for (guint i = 0; i < CHUNKS; i++) {
+    g_array_unref(b->chunks[i].candidates);
+    g_array_unref(b->chunks[i].vectors);
+    g_array_unref(b->chunks[i].broken);
+  }
+  store_free(b->store);
+  g_ptr_array_unref(b->frontier);
+  g_mutex_clear(&b->lock);
+  g_cond_clear(&b->start);
+  g_cond_clear(&b->ended);
+}
+
+void search_bfs(Crew *c, const SearchOptions *o, SearchResult *r) {
+  gint64 started = g_get_monotonic_time();
+  Bfs b;
+  bfs_init(&b, c, o, r);
+  g_autofree Expander *e = g_new0(Expander, c->n);
+  g_autofree GThread **threads = g_new0(GThread *, c->n);
+  for (guint i = 0; i < c->n; i++)
+    e[i] = (Expander){.b = &b, .k = &c->workers[i], .successors = g_array_new(FALSE, FALSE, sizeof(Successor))};
+  for (guint i = 1; i < c->n; i++) threads[i] = g_thread_new("explore", helper_main, &e[i]);
+  store_first(&b);
+  run_levels(&b, &e[0], started);
+  count(&b);
+  together(&b, &e[0], TASK_END);
+  for (guint i = 1; i < c->n; i++) g_thread_join(threads[i]);
+  r->store_bytes = store_bytes(b.store);
+  r->omission = store_omission(b.store);
+  r->exhausted = r->stop == STOP_EXHAUSTED && store_exact(b.store);
+  for (guint i = 0; i < c->n; i++) g_array_unref(e[i].successors);
+  bfs_clear(&b);
+}
