@@ -1,4 +1,5 @@
 /* stampede.c - the front door: a table of subcommands and the table of checks, nothing else. */
+#include "checks/check_run.h"
 #include "checks/checks.h"
 #include "sim/cli.h"
 #include "sim/scenario/assets.h"
@@ -20,6 +21,7 @@ static bool plot(const char *dir, GError **error) {
 
 static const Command commands[] = {
     {"run", "one deterministic run: verdict, metrics, hot spots", cmd_run},
+    {"check", "explore: can it go wrong at all, in any order; the shortest way", cmd_check},
     {"sweep", "many runs over lists of values: table, plot, fitted exponent", cmd_sweep},
     {"replay", "run a trace again and confirm every step and hash of it", cmd_replay},
     {"diff", "the first difference of two traces, in words", cmd_diff},

@@ -66,16 +66,21 @@ static void worker_clear(Worker *k) {
   g_free(k->blind);
 }
 
-static bool measure_room(const SearchOptions *o, WorldPeak *room, GError **error) {
-  g_autoptr(Stepper) first = stepper_new(&o->stepper, NULL, error);
+static bool measure_room(const StepperConfig *c, WorldPeak *room, GError **error) {
+  g_autoptr(Stepper) first = stepper_new(c, NULL, error);
   if (first) vector_layout_free(learn(first, room));
   return first != NULL;
+}
+
+Stepper *search_stepper(const StepperConfig *c, GError **error) {
+  WorldPeak room = {0};
+  return measure_room(c, &room, error) ? stepper_new(c, &room, error) : NULL;
 }
 
 Crew *crew_new(const SearchOptions *o, guint n, GError **error) {
   Crew *c = g_new0(Crew, 1);
   c->workers = g_new0(Worker, n);
-  bool ok = measure_room(o, &c->room, error);
+  bool ok = measure_room(&o->stepper, &c->room, error);
   for (; ok && c->n < n; c->n++)
     if (!worker_init(&c->workers[c->n], o, &c->room, error)) ok = false;
   if (!ok) {

@@ -67,6 +67,8 @@ typedef struct {
 
 /* NULL and *error when the model cannot be built. */
 SearchResult *search_run(const SearchOptions *o, GError **error);
+/* A stepper as searches use them: with room for all that comes and goes at once. NULL and *error: as the model says. */
+Stepper *search_stepper(const StepperConfig *c, GError **error);
 void search_result_free(SearchResult *r);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SearchResult, search_result_free)
 const char *search_stop_words(SearchStop s);

@@ -181,6 +181,7 @@ bool stepper_more(Stepper *s) {
 }
 
 bool stepper_follow(Stepper *s, const Branch *b) {
+  if (b->n_answers == ANSWERS_FIRST) return stepper_go(s, b->move), true;
   s->branch = *b;
   s->forced = b->n_answers;
   make(s, b->move);

@@ -31,7 +31,7 @@ typedef struct {
 } Answer;
 
 /* A branch of a state: a move and the answers to the choices within it. */
-enum { ANSWERS_MAX = 16 };
+enum { ANSWERS_MAX = 16, ANSWERS_FIRST = 255 /* n_answers: the first answer to each choice that comes */ };
 typedef struct {
   Move move;
   guint n_answers;

@@ -12,7 +12,7 @@ static const char *word_of(const Scenario *s, guint i, const char *member) {
   return scenario_given(s, key) ? scenario_word(s, key) : NULL;
 }
 
-static bool judged_by(const Scenario *s, guint i, const char *way) {
+bool expect_judged_by(const Scenario *s, guint i, const char *way) {
   g_autofree char *by = key_of(i, "by");
   guint n = scenario_count(s, by);
   for (guint j = 0; j < n; j++) {
@@ -50,10 +50,18 @@ static bool judge_metric(const Scenario *s, guint i, const char *metric, const R
   return false;
 }
 
-static bool verdict_meets(const char *wanted, CheckVerdict v) {
+/* One run cannot show that a check holds; an exploration can. */
+static bool verdict_meets(const char *wanted, CheckVerdict v, bool explored) {
   const char *saw = check_verdict_word(v);
-  if (strcmp(wanted, "holds") == 0) wanted = "not-violated"; /* one run cannot show more */
+  if (!explored && strcmp(wanted, "holds") == 0) wanted = "not-violated";
   return strcmp(wanted, saw) == 0 || (strcmp(wanted, "not-violated") == 0 && v == CHECK_HOLDS);
+}
+
+/* An exploration that ended at a limit, or is not of the kind that can exhaust, says nothing against what it did not
+ * see. */
+static bool is_open(const char *wanted, CheckVerdict v, bool explored, const RunResult *r) {
+  if (!explored || v != CHECK_NOT_VIOLATED) return false;
+  return strcmp(wanted, "holds") == 0 || (r->limited && strcmp(wanted, "violated") == 0);
 }
 
 static bool broke(const RunResult *r) {
@@ -62,13 +70,15 @@ static bool broke(const RunResult *r) {
   return false;
 }
 
-static void judge_check(const Scenario *s, guint i, const char *check, const RunResult *r, Expectation *e) {
+static void judge_check(const Scenario *s, guint i, const char *check, bool explored, const RunResult *r,
+                        Expectation *e) {
   const char *wanted = word_of(s, i, "verdict");
   e->text = g_strdup_printf("%s %s", check, wanted);
   for (guint j = 0; j < r->checks->len; j++) {
     const CheckResult *c = &g_array_index(r->checks, CheckResult, j);
     if (strcmp(c->check->name, check) != 0) continue;
-    e->met = e->judged && verdict_meets(wanted, c->verdict);
+    if (is_open(wanted, c->verdict, explored, r)) e->judged = false;
+    e->met = e->judged && verdict_meets(wanted, c->verdict, explored);
     e->saw = g_strdup(check_verdict_word(c->verdict));
   }
   g_assert(e->saw);
@@ -84,7 +94,7 @@ static bool expected(const Scenario *s, const char *check) {
 
 /* A broken expectation or an unexpected violation fails; one that could not be judged leaves the run incomplete. */
 static RunVerdict verdict_of(const Scenario *s, const RunResult *r, const char *way) {
-  bool open = r->interrupted || (r->stopped && !broke(r));
+  bool open = r->interrupted || (r->limited && r->expectations->len == 0 && !broke(r)) || (r->stopped && !broke(r));
   for (guint i = 0; i < r->checks->len; i++) {
     const CheckResult *c = &g_array_index(r->checks, CheckResult, i);
     if (c->verdict == CHECK_VIOLATED && !expected(s, c->check->name)) return RUN_FAIL;
@@ -92,7 +102,7 @@ static RunVerdict verdict_of(const Scenario *s, const RunResult *r, const char *
   for (guint i = 0; i < r->expectations->len; i++) {
     const Expectation *e = &g_array_index(r->expectations, Expectation, i);
     if (e->judged && !e->met) return RUN_FAIL;
-    if (!e->judged && judged_by(s, i, way)) open = true;
+    if (!e->judged && expect_judged_by(s, i, way)) open = true;
   }
   if (r->stopped && !r->interrupted && !broke(r)) return RUN_FAIL; /* a deadlock, or a process that loops */
   return open ? RUN_INCOMPLETE : RUN_PASS;
@@ -100,13 +110,13 @@ static RunVerdict verdict_of(const Scenario *s, const RunResult *r, const char *
 
 bool expect_judge(const Scenario *s, const char *way, RunResult *r, GError **error) {
   for (guint i = 0, n = scenario_count(s, "expect"); i < n; i++) {
-    Expectation e = {.judged = judged_by(s, i, way)};
+    Expectation e = {.judged = expect_judged_by(s, i, way)};
     const char *metric = word_of(s, i, "metric"), *check = word_of(s, i, "check");
     bool ok = true;
     if (metric)
       ok = judge_metric(s, i, metric, r, &e, error);
     else
-      judge_check(s, i, check, r, &e);
+      judge_check(s, i, check, strcmp(way, "check") == 0, r, &e);
     g_array_append_val(r->expectations, e);
     if (!ok) return false;
   }

@@ -9,3 +9,4 @@ bool expect_judge(const Scenario *s, const char *way, RunResult *r, GError **err
 /* The checks to judge, as r->checks: those of `checks`, those that lines of `expect` name beside, and a user's model's
  * own. False and *error when one is neither in the table nor the model's. */
 bool expect_checks(const Scenario *s, const Model *m, const CheckTable *table, RunResult *r, GError **error);
+bool expect_judged_by(const Scenario *s, guint i, const char *way); /* line i of `expect` */

@@ -52,6 +52,10 @@ int64_t world_ledger_time(const World *w) {
   return w->ops.now ? w->ops.now(w->driver) : 0;
 }
 
+bool world_has_clock(const World *w) {
+  return w->ops.now != NULL;
+}
+
 /* The sum is position-free on the driver's side only: its part is a set of what is under way. */
 Hash128 world_hash(World *w) {
   Hash128 h = arena_hash(w->arena);
@@ -137,6 +141,12 @@ const TypeGuide *world_guide_of(const World *w, TypeId type) {
   return w->guides[type];
 }
 
+void *world_type_data(const World *w, const ProcessType *type) {
+  for (guint i = 0; i < w->types->len; i++)
+    if (w->types->pdata[i] == type) return w->data[i];
+  return NULL;
+}
+
 Proc *proc_at(const World *w, ProcId p) {
   return table_at(w, &w->root->procs, p, sizeof(Proc));
 }
@@ -217,6 +227,12 @@ guint world_live(const World *w) {
 }
 ObjectId world_waits_on(const World *w, ProcId p) {
   return proc_at(w, p)->waits_on;
+}
+guint world_types(const World *w) {
+  return w->types->len;
+}
+const char *world_type_name(const World *w, TypeId type) {
+  return ((const ProcessType *)w->types->pdata[type])->name;
 }
 TypeId world_type_of(const World *w, ProcId p) {
   return proc_at(w, p)->type;

@@ -79,6 +79,7 @@ Arena *world_arena(World *w);
 Ledger *world_ledger(World *w);
 int64_t world_cost(const World *w, CostId id, int64_t count); /* ns */
 int64_t world_ledger_time(const World *w); /* ns now, to measure with; nothing a model decides may depend on it */
+bool world_has_clock(const World *w);      /* false: an untimed exploration; what things take decides nothing */
 Hash128 world_hash(World *w);              /* identity of the state; what is under way counts by what is left of it */
 
 /* ---- choices ---- */
@@ -91,6 +92,7 @@ TypeId world_type(World *w, const ProcessType *type); /* the type must outlive t
 void world_set_data(World *w, TypeId type,
                     void *data); /* what its processes find by world_data; no part of the state */
 void *world_data(const World *w, ProcId p);
+void *world_type_data(const World *w, const ProcessType *type); /* NULL: not of this world */
 ProcId world_spawn(World *w, TypeId type, int64_t after_ns);
 void *world_locals(World *w, ProcId p);
 Step world_resume(World *w, ProcId p); /* for drivers; only of a resumable process */
@@ -99,6 +101,8 @@ bool world_alive(const World *w, ProcId p);
 guint world_processes(const World *w);             /* ids are below this */
 guint world_live(const World *w);                  /* how many have not ended */
 ObjectId world_waits_on(const World *w, ProcId p); /* 0: on nothing */
+guint world_types(const World *w);                 /* ids are below this */
+const char *world_type_name(const World *w, TypeId type);
 TypeId world_type_of(const World *w, ProcId p);
 const char *world_name_of(const World *w, ProcId p); /* "backend" */
 const char *world_at(const World *w, ProcId p);      /* stage it will run next */
@@ -111,6 +115,7 @@ typedef struct {
   bool (*guard)(const World *w, ProcId self, const void *locals);
   /* What its next resume may read and write, and what its guard reads; for partial-order reduction. */
   void (*footprint)(const World *w, ProcId self, const void *locals, Footprint *f);
+  const char *const *stages; /* all names that `at` can give, NULL-terminated: an explorer says which were never run */
 } TypeGuide;
 void world_guide(World *w, TypeId type, const TypeGuide *guide); /* the guide must outlive the world */
 const TypeGuide *world_guide_of(const World *w, TypeId type);    /* NULL: none */

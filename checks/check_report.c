@@ -1,0 +1,292 @@
+/* check_report.c - an exploration told: JSON and text. */
+#include "checks/check_run.h"
+#include <string.h>
+
+const char *strategy_word(Strategy s) {
+  static const char *const words[] = {"bfs", "dfs", "random", "pct"};
+  return words[s];
+}
+
+static const CheckPath *path_of(const CheckReport *r, gint check) {
+  for (guint i = 0; i < r->paths->len; i++) {
+    const CheckPath *p = r->paths->pdata[i];
+    if (p->finding ? p->finding->check == check : check == G_MAXINT) return p;
+  }
+  return NULL;
+}
+
+static double per(uint64_t n, double d) {
+  return d > 0 ? (double)n / d : 0;
+}
+static double bytes_a_state(const CheckReport *r) {
+  return per(r->search->store_bytes, (double)r->search->states);
+}
+
+/* ---- JSON ---- */
+
+static void key(Output *o, const char *name) {
+  output_string(o, name);
+  output_str(o, ": ");
+}
+static void next(Output *o) {
+  output_str(o, ",\n  ");
+}
+static void text_or_null(Output *o, const char *value) {
+  if (value)
+    output_string(o, value);
+  else
+    output_str(o, "null");
+}
+static void text(Output *o, const char *name, const char *value) {
+  key(o, name);
+  text_or_null(o, value);
+  next(o);
+}
+static void number(Output *o, const char *name, uint64_t value) {
+  key(o, name);
+  output_uint(o, value);
+  next(o);
+}
+static void real(Output *o, const char *name, double value) {
+  key(o, name);
+  output_double(o, value);
+}
+
+static void check_row(Output *o, const CheckReport *r, gint check, const char *name, const char *verdict,
+                      const char *why) {
+  const CheckPath *p = path_of(r, check);
+  output_str(o, "{");
+  key(o, "name");
+  output_string(o, name);
+  output_str(o, ", ");
+  key(o, "verdict");
+  output_string(o, verdict);
+  output_str(o, ", ");
+  key(o, "steps");
+  if (p)
+    output_uint(o, p->steps);
+  else
+    output_str(o, "null");
+  output_str(o, ", ");
+  key(o, "trace");
+  text_or_null(o, p ? p->trace : NULL);
+  if (why) {
+    output_str(o, ", ");
+    key(o, "why");
+    output_string(o, why);
+  }
+  output_str(o, "}");
+}
+
+/* The deadlock stands beside the checks, as one of its own. */
+static void check_rows(Output *o, const CheckReport *r) {
+  key(o, "checks");
+  output_str(o, "[\n    ");
+  for (guint i = 0; i < r->run->checks->len; i++) {
+    const CheckResult *c = &g_array_index(r->run->checks, CheckResult, i);
+    check_row(o, r, (gint)i, c->check->name, check_verdict_word(c->verdict), c->why);
+    output_str(o, ",\n    ");
+  }
+  const CheckPath *p = path_of(r, -1);
+  const char *verdict = p ? "violated" : r->search->exhausted ? "holds" : "not-violated";
+  check_row(o, r, -1, "deadlock", verdict, p ? p->finding->why : NULL);
+  output_str(o, "\n  ]");
+  next(o);
+}
+
+static void expectation_rows(Output *o, const CheckReport *r) {
+  key(o, "expectations");
+  output_str(o, "[");
+  for (guint i = 0; i < r->run->expectations->len; i++) {
+    const Expectation *e = &g_array_index(r->run->expectations, Expectation, i);
+    output_str(o, i ? ",\n    {" : "\n    {");
+    key(o, "text");
+    output_string(o, e->text);
+    output_str(o, e->met ? ", \"met\": true, " : e->judged ? ", \"met\": false, " : ", \"met\": null, ");
+    key(o, "saw");
+    text_or_null(o, e->saw);
+    output_str(o, "}");
+  }
+  output_str(o, "]");
+  next(o);
+}
+
+static void counterexamples(Output *o, const CheckReport *r) {
+  key(o, "counterexamples");
+  output_str(o, "[");
+  for (guint i = 0; i < r->paths->len; i++) {
+    const CheckPath *p = r->paths->pdata[i];
+    if (!p->finding) continue;
+    output_str(o, i ? ",\n    {" : "\n    {");
+    key(o, "signature");
+    output_string(o, p->finding->signature);
+    output_str(o, ", ");
+    key(o, "steps");
+    output_uint(o, p->steps);
+    output_str(o, ", ");
+    key(o, "trace");
+    text_or_null(o, p->trace);
+    output_str(o, "}");
+  }
+  output_str(o, "]");
+  next(o);
+}
+
+static void names(Output *o, const char *name, const GPtrArray *list) {
+  key(o, name);
+  output_str(o, "[");
+  for (guint i = 0; i < list->len; i++) {
+    output_str(o, i ? ", " : "");
+    output_string(o, list->pdata[i]);
+  }
+  output_str(o, "]");
+  next(o);
+}
+
+static void metrics(Output *o, const CheckReport *r) {
+  key(o, "metrics");
+  output_str(o, "{");
+  for (guint i = 0; i < r->run->metrics->len; i++) {
+    const Metric *m = &g_array_index(r->run->metrics, Metric, i);
+    output_str(o, i ? ",\n    " : "\n    ");
+    real(o, m->name, m->value);
+  }
+  output_str(o, "}");
+  next(o);
+}
+
+static void head(Output *o, const CheckReport *r) {
+  output_str(o, "{\n  ");
+  text(o, "stampede", STAMPEDE_VERSION);
+  text(o, "command", r->run->command);
+  text(o, "scenario", r->run->scenario);
+  number(o, "seed", r->run->seed);
+  text(o, "subject", r->run->subject);
+  text(o, "profile", r->run->profile);
+  text(o, "time", r->time);
+  text(o, "strategy", strategy_word(r->options.strategy));
+  text(o, "store", store_word(r->options.store));
+  text(o, "verdict", run_verdict_word(r->run->verdict));
+  text(o, "stopped", search_stop_words(r->search->stop));
+}
+
+static void counts(Output *o, const CheckReport *r) {
+  const SearchResult *s = r->search;
+  number(o, "states", s->states);
+  number(o, "transitions", s->transitions);
+  number(o, "depth", s->depth);
+  key(o, "exhausted");
+  output_str(o, s->exhausted ? "true" : "false");
+  next(o);
+  real(o, "bytes_per_state", bytes_a_state(r));
+  next(o);
+  number(o, "vector_bits", s->vector_bits);
+  real(o, "omission", s->omission);
+  next(o);
+  number(o, "waits_for_a_limit", s->waits_limit);
+  key(o, "reductions");
+  output_str(o, "[]");
+  next(o);
+}
+
+void check_report_json(const CheckReport *r, Output *o) {
+  head(o, r);
+  counts(o, r);
+  check_rows(o, r);
+  counterexamples(o, r);
+  expectation_rows(o, r);
+  metrics(o, r);
+  names(o, "done", r->search->seen);
+  names(o, "never", r->never);
+  output_str(o, "\"measured\": {");
+  real(o, "seconds", r->search->seconds);
+  output_str(o, ", ");
+  real(o, "states_per_s", per(r->search->states, r->search->seconds));
+  output_str(o, ", ");
+  real(o, "transitions_per_s", per(r->search->transitions, r->search->seconds));
+  output_str(o, ", ");
+  real(o, "peak_rss_mb", r->peak_rss_mb);
+  output_str(o, "}\n}\n");
+}
+
+/* ---- text ---- */
+
+static void text_verdicts(const CheckReport *r, GString *out, bool color) {
+  for (guint i = 0; i < r->run->checks->len; i++) {
+    const CheckResult *c = &g_array_index(r->run->checks, CheckResult, i);
+    bool bad = c->verdict == CHECK_VIOLATED;
+    g_string_append_printf(out, "  check %-28s %s%s%s", c->check->name, color && bad ? "\033[31m" : "",
+                           check_verdict_word(c->verdict), color && bad ? "\033[0m" : "");
+    if (bad) g_string_append_printf(out, " in %" G_GINT64_FORMAT " steps", c->step + 1);
+    if (c->why) g_string_append_printf(out, ": %s", c->why);
+    g_string_append_c(out, '\n');
+  }
+  if (r->run->stopped) g_string_append_printf(out, "  %s\n", r->run->stopped);
+  for (guint i = 0; i < r->run->expectations->len; i++) {
+    const Expectation *e = &g_array_index(r->run->expectations, Expectation, i);
+    const char *word = e->met ? "met    " : e->judged ? "NOT MET" : "open   ";
+    g_string_append_printf(out, "  %s %s (saw %s)\n", word, e->text, e->saw);
+  }
+}
+
+static void text_paths(const CheckReport *r, GString *out) {
+  for (guint i = 0; i < r->paths->len; i++) {
+    const CheckPath *p = r->paths->pdata[i];
+    if (p->finding)
+      g_string_append_printf(out, "\ncounterexample %u: %s, %u steps\n", i + 1, p->finding->signature, p->steps);
+    else
+      g_string_append_printf(out, "\nnothing is broken; for example %u steps go so:\n", p->steps);
+    g_string_append(out, p->words->str);
+    if (p->finding) g_string_append_printf(out, "       broken: %s\n", p->finding->why);
+    if (p->trace) g_string_append_printf(out, "       trace: %s\n", p->trace);
+  }
+}
+
+static void text_coverage(const CheckReport *r, GString *out) {
+  const SearchResult *s = r->search;
+  g_string_append_printf(out, "\n  %u kinds of steps were taken", s->seen->len);
+  if (r->never->len) g_string_append_printf(out, "; never: ");
+  for (guint i = 0; i < r->never->len; i++)
+    g_string_append_printf(out, "%s%s", i ? ", " : "", (const char *)r->never->pdata[i]);
+  g_string_append_c(out, '\n');
+  if (s->waits_limit)
+    g_string_append_printf(out,
+                           "  in %" G_GUINT64_FORMAT " states nothing moves until a limit fires, which it does not "
+                           "untimed (explore.fire)\n",
+                           s->waits_limit);
+  if (s->narrowed) g_string_append(out, "  a choice had too many answers to try them all\n");
+}
+
+static void text_counts(const CheckReport *r, GString *out) {
+  const SearchResult *s = r->search;
+  g_string_append_printf(out, "%s: %" G_GUINT64_FORMAT " states, %" G_GUINT64_FORMAT " transitions, depth %u; %s\n",
+                         s->exhausted ? "exhausted" : "not exhausted", s->states, s->transitions, s->depth,
+                         search_stop_words(s->stop));
+  g_string_append_printf(out, "%s, store %s: ", strategy_word(r->options.strategy), store_word(r->options.store));
+  report_number(out, 1, bytes_a_state(r));
+  g_string_append_printf(out, " bytes a state (%u bits of state); ", s->vector_bits);
+  report_number(out, 1, per(s->states, s->seconds));
+  g_string_append(out, " states/s, ");
+  report_number(out, 1, per(s->transitions, s->seconds));
+  g_string_append(out, " transitions/s, peak ");
+  report_number(out, 1, r->peak_rss_mb);
+  g_string_append(out, " MB; reductions: none\n");
+  if (s->omission > 0) {
+    char chance[G_ASCII_DTOSTR_BUF_SIZE];
+    g_ascii_formatd(chance, sizeof chance, "%.2e", s->omission);
+    g_string_append_printf(out, "%s, so nothing holds: %s\n",
+                           r->options.store == STORE_BITSTATE ? "share of states taken for others, about"
+                                                              : "chance that a state was taken for another, at most",
+                           chance);
+  }
+}
+
+void check_report_text(const CheckReport *r, GString *out, bool color) {
+  g_string_append_printf(out, "stampede %s  check %s  seed %" G_GUINT64_FORMAT "  subject %s  %s\n\n", STAMPEDE_VERSION,
+                         r->run->scenario, r->run->seed, r->run->subject, r->time);
+  text_verdicts(r, out, color);
+  text_paths(r, out);
+  text_coverage(r, out);
+  g_string_append_printf(out, "\n%s  ", run_verdict_word(r->run->verdict));
+  text_counts(r, out);
+}

@@ -1,0 +1,230 @@
+/* check_run.c - see check_run.h. */
+#include "checks/check_run.h"
+#include "model/world/rng.h"
+#include "sim/expect.h"
+#include <string.h>
+#include <sys/resource.h>
+
+/* ---- what to judge ---- */
+
+static GPtrArray *checks_of(const RunResult *r) {
+  GPtrArray *checks = g_ptr_array_new();
+  for (guint i = 0; i < r->checks->len; i++)
+    g_ptr_array_add(checks, (gpointer)g_array_index(r->checks, CheckResult, i).check);
+  return checks;
+}
+
+/* The names of checks are known once there is a model. */
+static RunResult *result_of(const App *app, const Scenario *s, GError **error) {
+  StepperConfig config = {0};
+  walk_config(s, &config);
+  g_autoptr(Stepper) stepper = stepper_new(&config, NULL, error);
+  if (!stepper) return NULL;
+  RunResult *r = run_result_new();
+  Model *m = stepper_model(stepper);
+  r->command = g_strdup("check");
+  r->scenario = g_strdup(scenario_name(s));
+  r->profile = g_strdup(scenario_word(s, "machine.profile"));
+  r->subject = g_strdup(m->subject);
+  r->seed = scenario_seed(s);
+  if (expect_checks(s, m, &app->checks, r, error)) return r;
+  run_result_free(r);
+  return NULL;
+}
+
+/* ---- metrics are judged on the run in virtual time, made first ---- */
+
+static bool wants_metrics(const Scenario *s) {
+  for (guint i = 0, n = scenario_count(s, "expect"); i < n; i++) {
+    g_autofree char *key = g_strdup_printf("expect[%u].metric", i);
+    if (scenario_given(s, key) && expect_judged_by(s, i, "check")) return true;
+  }
+  return false;
+}
+
+static bool take_metrics(const App *app, const Scenario *s, RunResult *r, GError **error) {
+  if (!wants_metrics(s)) return true;
+  RunOptions o = {.command = "run", .checks = app->checks, .interrupted = cli_interrupted()};
+  g_autoptr(RunResult) run = run_scenario(s, &o, error);
+  if (!run) return false;
+  g_array_unref(r->metrics);
+  r->metrics = g_array_ref(run->metrics);
+  return true;
+}
+
+/* ---- verdicts ---- */
+
+static const Finding *finding_of(const SearchResult *r, gint check) {
+  for (guint i = 0; i < r->findings->len; i++) {
+    const Finding *f = r->findings->pdata[i];
+    if (f->check == check) return f;
+  }
+  return NULL;
+}
+
+static void give_verdicts(RunResult *r, const SearchResult *found) {
+  for (guint i = 0; i < r->checks->len; i++) {
+    CheckResult *c = &g_array_index(r->checks, CheckResult, i);
+    const Finding *f = finding_of(found, (gint)i);
+    c->verdict = f                  ? CHECK_VIOLATED
+                 : found->blind[i]  ? CHECK_UNKNOWN
+                 : found->exhausted ? CHECK_HOLDS
+                                    : CHECK_NOT_VIOLATED;
+    if (!f) continue;
+    c->step = (int64_t)f->path->len - 1;
+    c->why = g_strdup(f->why);
+  }
+  const Finding *deadlock = finding_of(found, -1);
+  if (deadlock) r->stopped = g_strdup(deadlock->why);
+  r->interrupted = found->stop == STOP_INTERRUPTED;
+}
+
+/* ---- paths ---- */
+
+static char *trace_name(const CheckOptions *o, guint i) {
+  if (!o->trace_path || i == 0 || strcmp(o->trace_path, "-") == 0) return i ? NULL : g_strdup(o->trace_path);
+  return g_strdup_printf("%s.%u", o->trace_path, i + 1);
+}
+
+static bool add_path(const App *app, const Scenario *s, CheckReport *r, const CheckOptions *o, const Finding *f,
+                     const WalkPath *how, GError **error) {
+  CheckPath *p = g_new0(CheckPath, 1);
+  p->finding = f;
+  p->words = g_string_new(NULL);
+  p->trace = trace_name(o, r->paths->len);
+  g_ptr_array_add(r->paths, p);
+  WalkPath w = *how;
+  w.text = p->words;
+  RunOptions ro = {.command = "check", .checks = app->checks, .trace_path = p->trace};
+  g_autoptr(RunResult) walked = walk(s, &ro, &w, error);
+  if (!walked) return false;
+  p->steps = (guint)walked->steps;
+  return true;
+}
+
+static bool tell_findings(const App *app, const Scenario *s, CheckReport *r, const CheckOptions *o, GError **error) {
+  for (guint i = 0; i < r->search->findings->len; i++) {
+    const Finding *f = r->search->findings->pdata[i];
+    WalkCursor cursor = {f->path, 0};
+    WalkPath how = {.next = walk_next, .data = &cursor};
+    if (!add_path(app, s, r, o, f, &how, error)) return false;
+  }
+  return true;
+}
+
+enum { EXAMPLE_STEPS = 200 };
+typedef struct {
+  Rng rng;
+  guint steps;
+} Example;
+
+static bool next_of_example(void *data, Stepper *s, Branch *b) {
+  Example *e = data;
+  const GArray *moves = stepper_moves(s);
+  if (moves->len == 0 || e->steps++ == EXAMPLE_STEPS) return false;
+  *b = (Branch){.move = g_array_index(moves, Move, rng_below(&e->rng, moves->len)), .n_answers = ANSWERS_FIRST};
+  return true;
+}
+
+static bool tell_example(const App *app, const Scenario *s, CheckReport *r, const CheckOptions *o, GError **error) {
+  Example e = {.steps = 0};
+  rng_init(&e.rng, scenario_seed(s), "example");
+  WalkPath how = {.next = next_of_example, .data = &e};
+  return add_path(app, s, r, o, NULL, &how, error);
+}
+
+/* ---- what was covered ---- */
+
+static bool was_seen(const SearchResult *r, const char *what) {
+  for (guint i = 0; i < r->seen->len; i++)
+    if (strcmp(r->seen->pdata[i], what) == 0) return true;
+  return false;
+}
+
+static void note_never(CheckReport *r, const World *w) {
+  for (TypeId t = 0; t < world_types(w); t++) {
+    const TypeGuide *g = world_guide_of(w, t);
+    for (const char *const *stage = g ? g->stages : NULL; stage && *stage; stage++) {
+      g_autofree char *what = g_strconcat(world_type_name(w, t), " ", *stage, NULL);
+      if (!was_seen(r->search, what)) g_ptr_array_add(r->never, g_steal_pointer(&what));
+    }
+  }
+}
+
+static bool take_coverage(const Scenario *s, CheckReport *r, GError **error) {
+  StepperConfig config = {0};
+  walk_config(s, &config);
+  g_autoptr(Stepper) stepper = stepper_new(&config, NULL, error);
+  if (stepper) note_never(r, stepper_model(stepper)->world);
+  return stepper != NULL;
+}
+
+/* ---- all of it ---- */
+
+static CheckReport *report_new(const CheckOptions *o) {
+  CheckReport *r = g_new0(CheckReport, 1);
+  r->options = o->search;
+  r->paths = g_ptr_array_new();
+  r->never = g_ptr_array_new_with_free_func(g_free);
+  return r;
+}
+
+void check_report_free(CheckReport *r) {
+  for (guint i = 0; i < r->paths->len; i++) {
+    CheckPath *p = r->paths->pdata[i];
+    g_string_free(p->words, TRUE);
+    g_free(p->trace);
+    g_free(p);
+  }
+  g_ptr_array_unref(r->paths);
+  g_ptr_array_unref(r->never);
+  if (r->run) run_result_free(r->run);
+  search_result_free(r->search);
+  g_free(r);
+}
+
+static bool search(const Scenario *s, CheckReport *r, GError **error) {
+  g_autoptr(GPtrArray) checks = checks_of(r->run);
+  SearchOptions *o = &r->options;
+  walk_config(s, &o->stepper);
+  o->checks = (const Check *const *)checks->pdata;
+  o->n_checks = checks->len;
+  o->seed = scenario_seed(s);
+  r->time = scenario_word(s, "explore.time");
+  r->search = search_run(o, error);
+  o->checks = NULL; /* the list ends here; the result knows them */
+  return r->search != NULL;
+}
+
+static bool tell(const App *app, const Scenario *s, CheckReport *r, const CheckOptions *o, GError **error) {
+  if (!take_coverage(s, r, error)) return false;
+  if (r->search->findings->len == 0) return tell_example(app, s, r, o, error);
+  return tell_findings(app, s, r, o, error);
+}
+
+static double peak_rss_mb(void) {
+  struct rusage u;
+  getrusage(RUSAGE_SELF, &u);
+  return (double)u.ru_maxrss / 1024;
+}
+
+CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o, GError **error) {
+  CheckReport *r = report_new(o);
+  r->run = result_of(app, s, error);
+  bool ok = r->run && take_metrics(app, s, r->run, error) && search(s, r, error);
+  if (ok) {
+    give_verdicts(r->run, r->search);
+    r->run->limited = r->search->stop == STOP_STATES || r->search->stop == STOP_TIME || r->search->stop == STOP_MEMORY;
+    ok = expect_judge(s, "check", r->run, error) && tell(app, s, r, o, error);
+  }
+  r->peak_rss_mb = peak_rss_mb();
+  if (ok) return r;
+  check_report_free(r);
+  return NULL;
+}
+
+/* A limit that was reached before everything was found leaves a run without expectations incomplete. */
+int check_report_exit(const CheckReport *r) {
+  if (r->search->stop == STOP_MEMORY && r->run->verdict != RUN_FAIL) return EXIT_LIMIT;
+  return run_result_exit(r->run);
+}

@@ -1,0 +1,39 @@
+/* check_run.h - a scenario explored: search, verdicts, counterexamples as traces, and the report. */
+#pragma once
+#include "checks/walk.h"
+#include "sim/cli.h"
+
+typedef struct {
+  SearchOptions search;   /* `stepper`, `checks` and `seed` are filled in from the scenario */
+  const char *trace_path; /* of the first counterexample, or of an example run; others get .2, .3, ... NULL: none */
+  bool quiet;             /* no steps in words */
+} CheckOptions;
+
+typedef struct {
+  const Finding *finding; /* NULL: an example of a run in which nothing is broken */
+  GString *words;         /* its steps, one a line */
+  char *trace;            /* the file; NULL: none */
+  guint steps;
+} CheckPath;
+
+typedef struct {
+  RunResult *run; /* verdicts and expectations; metrics when the virtual-time run was made */
+  SearchResult *search;
+  SearchOptions options;
+  const char *time;   /* "untimed" */
+  GPtrArray *paths;   /* of CheckPath */
+  GPtrArray *never;   /* char*: "backend ProcArrayAdd": stages that machines list and that were never run */
+  double peak_rss_mb; /* measured */
+} CheckReport;
+
+/* NULL and *error: SCENARIO_ERROR (exit 2), TRACE_ERROR (exit 4). */
+CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o, GError **error);
+void check_report_free(CheckReport *r);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CheckReport, check_report_free)
+int check_report_exit(const CheckReport *r);
+void check_report_json(const CheckReport *r, Output *o);
+void check_report_text(const CheckReport *r, GString *out, bool color);
+
+const char *strategy_word(Strategy s);
+
+int cmd_check(const App *app, int argc, char **argv);

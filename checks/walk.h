@@ -1,0 +1,36 @@
+/* walk.h - one path through a model's states, step by step: written as a trace, told in words, judged; what a
+ * counterexample and its replay have in common. */
+#pragma once
+#include "checks/search.h"
+#include "sim/run.h"
+
+/* The model of a scenario, for steppers: `source` is the Scenario. */
+Model *walk_build(void (*driver)(World *w, void *data), void *data, void *source, GError **error);
+/* How the scenario says it is to be explored (explore.time, explore.jitter). */
+void walk_config(const Scenario *s, StepperConfig *c);
+
+typedef struct {
+  /* The next branch to make, from where the stepper stands; false: the path ends here. */
+  bool (*next)(void *data, Stepper *s, Branch *b);
+  void *data;
+  GString *text;     /* steps in words, one a line, are appended; NULL */
+  bool stop_at_once; /* when a check is broken */
+} WalkPath;
+
+/* Walks it in a stepper of its own and judges after every step: o->trace_path, o->saw, o->checks and o->command are
+ * used. The result has a verdict (fail when something is broken), the checks, steps and state hash, as a trace's footer
+ * wants them. NULL and *error as run_scenario. */
+RunResult *walk(const Scenario *s, const RunOptions *o, const WalkPath *p, GError **error);
+
+/* Next branches of a finding's path. */
+typedef struct {
+  const GArray *path; /* of Branch */
+  guint at;
+} WalkCursor;
+bool walk_next(void *cursor, Stepper *s, Branch *b);
+
+/* The branch that a recorded step stands for: the move of whom and what it names, the answers it lists. */
+bool walk_recorded(Stepper *s, const TraceStep *step, Branch *b);
+/* For App: stampede replay of what `check` wrote. `recorded` gives the step that is due, NULL at the end. */
+RunResult *walk_replay(const Scenario *s, const RunOptions *o, const TraceStep *(*recorded)(void *replay),
+                       GError **error);
