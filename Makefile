@@ -144,7 +144,7 @@ bench: $(PROGRAM) $(BENCHES)  ## speed and memory: one JSON line each, also in b
 evidence: $(PROGRAM)       ## rewrite the measured blocks of README.md from the commands they name
 	@BUILD=$(BUILD) tests/evidence.sh
 profiles: $(PROGRAM)       ## fit the bundled cost profiles again from the published tables
-	$(PROGRAM) calibrate fit --scenario sim/scenarios/connect-storm.yaml -o sim/profiles/ramdisk-2026.yaml
+	@tests/profiles.sh $(BUILD)
 
 ## --- install -------------------------------------------------------------------------------------------------------
 deps:                      ## install the Debian packages that build and tests need (only what is missing)

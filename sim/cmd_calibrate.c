@@ -14,10 +14,11 @@ typedef struct {
   gboolean needed;
 } FitOptions;
 
-/* What is free when nobody says: the start-up, the page fault, what a follower costs, the lock. */
+/* What is free when nobody says: the start-up, the page fault, what each follower costs beside it, the lock, and what
+ * an iteration takes before its first connection. */
 static const char *const default_free[] = {"backend.startup=1ms:20ms",           "memory.fault_write=0.3us:4us",
-                                           "memory.line_transfer=40ns:400ns",    "lock.handover=1us:100us",
-                                           "unexplained.start_of_run=1ms:200ms", NULL};
+                                           "procarray.store_entry=10ns:300ns",   "lock.handover=2us:100us",
+                                           "unexplained.start_of_run=5ms:200ms", NULL};
 
 typedef struct {
   const App *app;
@@ -144,7 +145,7 @@ static bool round_and_judge(Fit *f, GError **error) {
 
 static bool try_without(Fit *f, GError **error) {
   f->story.without = g_array_new(FALSE, FALSE, sizeof(FitWithout));
-  for (guint i = 0; i < f->problem.n_free; i++) {
+  for (guint i = 0; f->problem.evals && i < f->problem.n_free; i++) {
     CostId id = f->problem.free[i].id;
     if (!f->o->needed && !g_str_has_prefix(cost_info[id].key, "unexplained.")) continue;
     FitProblem local = f->problem;

@@ -27,9 +27,9 @@ check_status 0 "${fit[@]}" --jobs 1 -o "$SCRATCH/mine.yaml.1"
 check "the profile does not depend on --jobs" cmp <(grep -v '^# Made\|^profile' "$SCRATCH/mine.yaml") <(grep -v '^# Made\|^profile' "$SCRATCH/mine.yaml.1")
 
 # The profile is one that a scenario can stand on.
-mkdir -p "$SCRATCH/assets/profiles"
+mkdir -p "$SCRATCH/assets/profiles" "$SCRATCH/assets/presets"
 cp "$SCRATCH/mine.yaml" "$SCRATCH/assets/profiles/"
-STAMPEDE_DATA=$SCRATCH/assets check_status 0 "$STAMPEDE" run "$SCRATCH/small.yaml" --set machine.profile=mine
+check_status 0 env STAMPEDE_DATA="$SCRATCH/assets" "$STAMPEDE" run "$SCRATCH/small.yaml" --set machine.profile=mine
 check_contains 'profile mine'
 
 check_status 2 "${fit[@]}" --free memory.fault_write=2us:1us
