@@ -33,12 +33,14 @@ endif
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -ffp-contract=off $(WARN) -I. $(PKG_CFLAGS) $(CFLAGS) $(SANITIZE)
 FUZZ_CFLAGS = -std=gnu11 -D_GNU_SOURCE -ffp-contract=off $(WARN) -I. $(PKG_CFLAGS) -g -O1 -fno-sanitize-recover=all
 
-FOLDERS := model/world model/memory model/postgres traces sim/scenario sim checks viz
+FOLDERS := model/world model/memory model/postgres model/pooler traces sim/scenario sim checks viz
 SRC     := $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))
 ASM     := $(wildcard model/world/*.S)
 OBJ     := $(SRC:%.c=$(BUILD)/obj/%.o) $(ASM:%.S=$(BUILD)/obj/%.o)
 FUZZOBJ := $(OBJ:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 PROGRAM := $(BUILD)/stampede
+# User-written models as shared objects (model/world/TUTORIAL.md): the tutorial's and the benchmarks'.
+MODELS  := $(patsubst tests/models/%.c,$(BUILD)/models/%.so,$(wildcard tests/models/*.c))
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
 FUZZERS := $(patsubst tests/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
@@ -50,7 +52,7 @@ MAKEJ    = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(she
 .SECONDARY:
 .PHONY: all help deps test check demo coverage lint format tidy bench fuzz evidence profiles man install uninstall clean
 
-all: $(PROGRAM)            ## the program, build/stampede (BUILD=DIR, OPT=-O0, CC=clang, SAN=1)
+all: $(PROGRAM) $(MODELS)  ## the program, build/stampede (BUILD=DIR, OPT=-O0, CC=clang, SAN=1)
 
 ## --- build ---------------------------------------------------------------------------------------------------------
 $(PROGRAM): $(BUILD)/obj/stampede.o $(BUILD)/libstampede.a
@@ -66,6 +68,10 @@ $(BUILD)/obj/%.o: %.S $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $@
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+$(BUILD)/models/%.so: tests/models/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo $(CC) $@
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -shared -MMD -MP -MT $@ -MF $@.d -o $@ $<
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libstampede.a
 	@mkdir -p $(@D)
 	@echo $(CC) $@
@@ -85,7 +91,7 @@ $(BUILD)/stampede-scenario.5: $(PROGRAM)
 ## --- test ----------------------------------------------------------------------------------------------------------
 test: deps                 ## installs what is missing, then runs everything the project has (SAN=1: ASan and UBSan)
 	+@$(MAKEJ) check
-check: $(PROGRAM) $(TESTS) $(MANPAGES) $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
+check: $(PROGRAM) $(MODELS) $(TESTS) $(MANPAGES) $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
 	@SAN='$(SAN)' MEMCHECK='$(MEMCHECK)' FUZZ_TIME='$(FUZZ_TIME)' tests/run.sh $(BUILD)
 
 fuzz: $(FUZZERS)           ## fuzz the readers for FUZZ_TIME seconds in all
@@ -107,7 +113,7 @@ $(BUILD)/fuzz/fuzz_%: tests/fuzz_%.c $(BUILD)/fuzz/libstampede.a
 
 coverage:                  ## line coverage by folder, from the unit suites and the end-to-end tests
 	+@$(MAKEJ) BUILD=build-cov CFLAGS='-g -O0 --coverage' build-cov/stampede coverage-run
-coverage-run: $(PROGRAM) $(TESTS) $(MANPAGES)
+coverage-run: $(PROGRAM) $(MODELS) $(TESTS) $(MANPAGES)
 	@find $(BUILD) -name '*.gcda' -delete
 	@PARTS='suites e2e' tests/run.sh $(BUILD); status=$$?; tests/coverage.sh $(BUILD); exit $$status
 .PHONY: coverage-run
@@ -139,7 +145,7 @@ TIDY = mkdir -p $(@D) && clang-tidy --quiet $< -- $(ALL_CFLAGS) 2>$@.log && touc
 demo: deps                 ## installs, builds, and reproduces the published connect-storm table
 	+@$(MAKEJ) all
 	@tests/demo.sh $(BUILD)
-bench: $(PROGRAM) $(BENCHES)  ## speed and memory: one JSON line each, also in build/bench.jsonl
+bench: $(PROGRAM) $(MODELS) $(BENCHES)  ## speed and memory: one JSON line each, also in build/bench.jsonl
 	@tests/bench.sh $(BUILD)
 evidence: $(PROGRAM)       ## rewrite the measured blocks of README.md from the commands they name
 	@BUILD=$(BUILD) tests/evidence.sh
@@ -169,4 +175,4 @@ clean:                     ## remove the build folders
 help:                      ## this list
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
--include $(OBJ:.o=.d) $(TESTS:=.d) $(BENCHES:=.d) $(FUZZOBJ:.o=.d) $(FUZZERS:=.d) $(BUILD)/obj/stampede.d
+-include $(OBJ:.o=.d) $(TESTS:=.d) $(MODELS:=.d) $(BENCHES:=.d) $(FUZZOBJ:.o=.d) $(FUZZERS:=.d) $(BUILD)/obj/stampede.d

@@ -80,11 +80,12 @@ typedef struct {
 typedef enum { DO_AS_IS, DO_SKIP, DO_TWICE, DO_EARLY, DO_SPLIT, DO_LATE } Deviation;
 #define POOLER_STEPS(X)                                                                                                \
   X(OPEN, "open")                                                                                                      \
-  X(COUNT_OPENING, "count_opening") X(LOGIN, "login") X(CHECK_OUT, "check_out") X(HAND_OFF, "hand_off")                \
-      X(WAIT, "wait") X(WAKE, "wake") X(CLEAN, "clean") X(CHECK_IN, "check_in") X(MAP, "map") X(UNMAP, "unmap")        \
-          X(LINK, "link") X(UNLINK, "unlink") X(CARRIER, "carrier") X(CLOSE_CARRIER, "close_carrier")                  \
-              X(CLOSE, "close") X(MOVE_IDLE, "move_idle") X(MOVE_TAKEN, "move_taken") X(MOVE_WAITERS, "move_waiters")  \
-                  X(MERGE_TAKEN, "merge_taken") X(MERGE_COUNT, "merge_count")
+  X(COUNT_OPENING, "count_opening")                                                                                    \
+  X(LOGIN, "login") X(CHECK_OUT, "check_out") X(HAND_OFF, "hand_off") X(WAIT, "wait") X(WAKE, "wake")                  \
+      X(CLEAN, "clean") X(CHECK_IN, "check_in") X(MAP, "map") X(UNMAP, "unmap") X(LINK, "link") X(UNLINK, "unlink")    \
+          X(CARRIER, "carrier") X(CLOSE_CARRIER, "close_carrier") X(CLOSE, "close") X(MOVE_IDLE, "move_idle")          \
+              X(MOVE_TAKEN, "move_taken") X(MOVE_WAITERS, "move_waiters") X(MERGE_TAKEN, "merge_taken")                \
+                  X(MERGE_COUNT, "merge_count")
 typedef enum {
 #define STEP_ID(id, word) POOLSTEP_##id,
   POOLER_STEPS(STEP_ID)
@@ -144,7 +145,9 @@ typedef struct {
   int64_t cancel_wait_timeout_ns; /* parked cancels only */
   int64_t cancel_connect_timeout_ns;
   bool carrier_starves;     /* carrier.starves: a pass that launches a carrier serves nobody else (PgBouncer) */
-  bool retry_after_carrier; /* login_retry_reset: false: a carrier that came through leaves the pool asleep (S10) */
+  bool retry_after_carrier; /* login_retry_reset: a carrier that came through ends the sleep of server_login_retry (S10:
+                               false) */
+  bool min_evicts;          /* min_evicts: openings for min_pool_size evict under a shared cap (S26) */
   QueuedClient queued_client;
   StepChange steps[POOLSTEP_COUNT];
 } PoolConfig;
@@ -154,8 +157,9 @@ typedef enum {
   SIGNAL_EXACT,
   SIGNAL_BOUNDED,
   SIGNAL_ANY
-} SignalKind; /* prompt | {delayed: T} |
-                 {bounded: T} | delayed */
+} SignalKind;            /* prompt | {delayed: T} |
+                            {bounded: T} | delayed */
+enum { KEY_EMPTY = -1 }; /* key_bytes: BackendKeyData with a secret of length 0 */
 /* servers[]: one postmaster. Entries with an equal host are several behind one address. */
 typedef struct {
   const char *name, *host;
@@ -165,7 +169,7 @@ typedef struct {
   bool pid_at_once;       /* pids.reuse: at_once (lowest free pid) | in_turn */
   bool secret_given;      /* secret: random (never equal to another's) | HEX */
   uint64_t secret;
-  int key_bytes; /* key: 4..256; 0: no BackendKeyData */
+  int key_bytes; /* key: 4..256, or what no client may accept: 1..1024, KEY_EMPTY; 0: no BackendKeyData (key: none) */
   int cores;     /* 0: none are counted */
   Delay login_cpu;
   Delay login;         /* the rest of a login: the profile's, 0 where none is named */
@@ -207,6 +211,7 @@ typedef struct PoolerConfig {
   const ServerConfig *servers;
   const LinkConfig *links[LINK_COUNT]; /* by server, or one entry */
   int n_pools, n_servers;
+  bool limits_fire; /* explore.fire names something: limits of age and idleness are there untimed, too */
   bool keep_series; /* an expectation has `during`: gauges and samples are kept with their times */
   Workload work;
 } PoolerConfig;

@@ -2,6 +2,7 @@
  * process. A full listen queue refuses at once; who gets in waits for the postmaster. The wait is from the arrival to
  * ReadyForQuery. */
 #include "model/postgres/backend.h"
+#include "model/world/rng.h"
 
 typedef struct {
   int32_t arrived, answered;
@@ -21,25 +22,8 @@ static Storm *storm_of(const World *w, ProcId self) {
   return world_data(w, self);
 }
 
-/* -ln(u) in 2^-32 for u = draw / 2^32, by halving and squaring in integers, so that it is the same everywhere: the
- * whole part of the binary logarithm is the number of leading zeros; each squaring gives one more bit of it. */
-static uint64_t minus_ln(uint32_t draw) {
-  const uint64_t ln2 = 2977044472; /* ln 2 in 2^-32 */
-  uint64_t u = (uint64_t)draw + 1, log2 = 0;
-  int zeros = __builtin_clzll(u) - 31;
-  u <<= zeros; /* 2^32 <= u < 2^33: 1 <= u / 2^32 < 2 */
-  for (int bit = 31; bit >= 0; bit--) {
-    unsigned __int128 square = (unsigned __int128)u * u;
-    u = (uint64_t)(square >> 32);
-    if (u >> 33) u >>= 1, log2 |= UINT64_C(1) << bit;
-  }
-  uint64_t minus_log2 = ((uint64_t)zeros << 32) - log2;
-  return (uint64_t)((unsigned __int128)minus_log2 * ln2 >> 32);
-}
-
 static int64_t exponential(World *w, ChoiceId what, int64_t mean_ns) {
-  uint32_t draw = (uint32_t)world_choose(w, what, UINT64_C(1) << 32);
-  return (int64_t)((unsigned __int128)minus_ln(draw) * (uint64_t)mean_ns >> 32);
+  return rng_exponential_of((uint32_t)world_choose(w, what, UINT64_C(1) << 32), mean_ns);
 }
 
 /* ---- arrivals ---- */

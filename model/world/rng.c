@@ -71,3 +71,23 @@ int64_t rng_exponential(Rng *r, int64_t mean) {
     return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
   }
 }
+
+/* -ln(u) in 2^-32 for u = draw / 2^32, by halving and squaring in integers, so that it is the same everywhere: the
+ * whole part of the binary logarithm is the number of leading zeros; each squaring gives one more bit of it. */
+static uint64_t minus_ln(uint32_t draw) {
+  const uint64_t ln2 = 2977044472; /* ln 2 in 2^-32 */
+  uint64_t u = (uint64_t)draw + 1, log2 = 0;
+  int zeros = __builtin_clzll(u) - 31;
+  u <<= zeros; /* 2^32 <= u < 2^33: 1 <= u / 2^32 < 2 */
+  for (int bit = 31; bit >= 0; bit--) {
+    unsigned __int128 square = (unsigned __int128)u * u;
+    u = (uint64_t)(square >> 32);
+    if (u >> 33) u >>= 1, log2 |= UINT64_C(1) << bit;
+  }
+  uint64_t minus_log2 = ((uint64_t)zeros << 32) - log2;
+  return (uint64_t)((unsigned __int128)minus_log2 * ln2 >> 32);
+}
+
+int64_t rng_exponential_of(uint32_t draw, int64_t mean) {
+  return (int64_t)((unsigned __int128)minus_ln(draw) * (uint64_t)mean >> 32);
+}

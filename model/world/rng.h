@@ -14,4 +14,6 @@ uint64_t rng_below(Rng *r, uint64_t n); /* uniform in 0..n-1, n > 0, unbiased (m
 /* Exponential, mean >= 0 in ns, rounded half up to whole ns, saturating. By comparisons of integers: exact but for that
  * rounding and a grid of 2^-64 means. Takes a varying number of draws, 4.3 on average. */
 int64_t rng_exponential(Rng *r, int64_t mean);
+/* The same distribution from one choice among 2^32, on a grid of 2^-32: for models, which draw by choices. */
+int64_t rng_exponential_of(uint32_t draw, int64_t mean);
 uint64_t rng_mix(uint64_t a, uint64_t b); /* a stateless hash: the rank of a tie, and the like */

@@ -1,0 +1,420 @@
+/* cancel.c - a cancel, stage by stage (poolers.md C.2); each stage is one step, and between two of them anything may
+ * happen. Looked up, delivered and handled are the three instants that matter: a misroute is a connection that changed
+ * hands between two of them, or two things with one identity. */
+#include "model/pooler/state.h"
+
+static Cancel *cancel_of(World *w, ProcId self, void *locals, Pooler **p) {
+  *p = world_data(w, self);
+  return &(*p)->cancels[*(uint32_t *)locals];
+}
+
+/* ---- sending ---- */
+
+static Cancel *free_cancel(Pooler *p) {
+  for (guint i = 0; i < p->n_cancels; i++)
+    if (p->cancels[i].stage == X_NONE) return &p->cancels[i];
+  return NULL;
+}
+
+Cancel *cancel_start(Pooler *p, guint client, guint session, guint query, const CancelDef *def) {
+  Cancel *x = free_cancel(p);
+  Client *c = &p->clients[client];
+  if (!x) return NULL;
+  *x = (Cancel){
+      .stage = X_SENT, .client = (uint16_t)client, .session = (uint16_t)(session + 1), .query = (uint16_t)query};
+  if (def->when == CANCEL_AT) x->flags |= XF_AT;
+  c->cancels++;
+  c->flags |= CLF_FENCE;
+  int64_t ns = def->when == CANCEL_HERE ? 0 : draw_ns(p, &def->delay);
+  x->proc = world_spawn(p->w, p->t_cancel, ns);
+  *(uint32_t *)world_locals(p->w, x->proc) = cancel_id(p, x);
+  return x;
+}
+
+void cancels_of_query_sent(Pooler *p, Client *c, guint session, guint query) {
+  const Script *s = client_script(p, c);
+  guint client = (guint)(c - p->clients);
+  for (int i = 0; i < s->n_cancels; i++)
+    if (s->cancels[i].query == (int)query && s->cancels[i].when == CANCEL_AFTER)
+      for (int n = 0; n < s->cancels[i].times; n++) cancel_start(p, client, session, query, &s->cancels[i]);
+  for (guint i = 0; i < p->n_cancels; i++) {
+    Cancel *x = &p->cancels[i];
+    if (x->stage == X_SENT && x->client == client && x->query == query && x->flags & XF_AT) {
+      x->session = (uint16_t)(session + 1);
+      cancel_wake(p, x);
+    }
+  }
+}
+
+/* The query of this name is sent again: what was meant for the one before is late for this one. */
+void cancels_mark_stale(Pooler *p, guint client, guint query) {
+  for (guint i = 0; i < p->n_cancels; i++) {
+    Cancel *x = &p->cancels[i];
+    if (x->stage > X_SENT && x->client == client && x->query == query) x->flags |= XF_STALE;
+  }
+}
+
+void cancel_wake(Pooler *p, Cancel *x) {
+  if (!x->proc || !world_waits_on(p->w, x->proc)) return;
+  timer_drop(p->w, x->proc);
+  queue_wake_one(p->w, p->q_cancel[cancel_id(p, x)], 0);
+}
+
+static Step wait_here(Pooler *p, const Cancel *x, ProcId self, int64_t limit_ns) {
+  return wait_on(p, p->q_cancel[cancel_id(p, x)], self, true, limit_ns);
+}
+
+/* ---- the end ---- */
+
+/* Its sender is told that it is done: the socket is closed. */
+void cancel_told(Pooler *p, Cancel *x) {
+  if (x->flags & XF_TOLD) return;
+  x->flags |= XF_TOLD;
+  Client *c = &p->clients[x->client];
+  g_assert(c->cancels > 0);
+  if (--c->cancels == 0) client_wake(p, c, 0);
+  measure_cancel_over(p, x);
+}
+
+static Step finish(Pooler *p, Cancel *x) {
+  fence_over(p, x);
+  carrier_done(p, x, true);
+  cancel_told(p, x);
+  x->proc = 0;
+  x->stage = X_HANDLE;
+  if (!x->signal) *x = (Cancel){0};
+  return step_done();
+}
+
+static Step ends(Pooler *p, Cancel *x, Outcome o) {
+  if (!(x->flags & XF_JUDGED)) outcome_keep(p, x, o, NULL);
+  return finish(p, x);
+}
+
+/* Nothing to cancel, as far as the pooler can see. It is wrong when the query runs or waits to: then it is lost. */
+static Outcome dropped(const Pooler *p, const Cancel *x) {
+  const Session *e = x->session ? &p->sessions[x->session - 1] : NULL;
+  if (!e || e->state != CL_RUNNING || e->client != x->client || e->query != x->query || x->flags & XF_STALE)
+    return OUT_DROPPED;
+  for (guint i = 0; i < HELD_MAX && e->held[i]; i++) {
+    const PgBackend *b = server_backend(p, &p->servers[e->held[i] - 1]);
+    if (b && b->runs == RUNS_QUERY) return OUT_LOST;
+  }
+  return OUT_DROPPED;
+}
+
+/* ---- stages ---- */
+
+static Step sent(Pooler *p, Cancel *x, ProcId self) {
+  const Client *c = &p->clients[x->client];
+  if (!(c->sent >> x->query & 1)) {
+    if (!c->proc) return ends(p, x, OUT_UNSENT);
+    return wait_here(p, x, self, NO_LIMIT);
+  }
+  const Session *e = &p->sessions[x->session - 1];
+  if (e->state == CL_NONE || e->state == CL_CONNECTING) return ends(p, x, OUT_UNSENT);
+  x->key_pid = e->key_pid;
+  x->key_secret = e->key_secret;
+  measure_cancel_sent(p, x);
+  if (e->pool == DIRECT) {
+    const Server *s = e->held[0] ? &p->servers[e->held[0] - 1] : NULL;
+    x->pool = DIRECT;
+    x->host = (uint16_t)client_def(p, c)->via_server;
+    x->pid = s ? s->pid : x->key_pid;
+    x->secret = x->key_secret;
+    x->flags |= XF_BY_SECRET;
+    x->stage = X_CONNECT;
+    return step_ran();
+  }
+  x->stage = X_ACCEPT;
+  if (link_loses(p, LINK_CANCEL_TO_POOLER, 0)) return ends(p, x, OUT_LOST);
+  return wait_ns(link_connect(p, LINK_CANCEL_TO_POOLER, 0) + link_delay(p, LINK_CANCEL_TO_POOLER, 0));
+}
+
+static Step accept_it(Pooler *p, Cancel *x) {
+  const PoolerConfig *c = config_of(p);
+  guint i = 0;
+  if (c->processes > 1 && c->balance != BALANCE_FIRST)
+    i = c->balance == BALANCE_RANDOM ? (guint)world_choose(p->w, p->ch_process, (uint64_t)c->processes)
+                                     : (guint)(p->shared->next_process++ % c->processes);
+  p->shared->next_process = (uint16_t)(p->shared->next_process % c->processes);
+  x->process = (uint16_t)i;
+  x->stage = X_AUTH;
+  if (p->processes[i].flags) return ends(p, x, OUT_LOST);
+  return step_ran();
+}
+
+/* What becomes of a client's cancel while its query is queued. */
+static bool dequeued(Pooler *p, Session *e) {
+  if (e->state != CL_QUEUED || !e->wants || e->mailbox) return false;
+  if (pool_config(p, e->wants - 1u)->queued_client != QUEUED_DEQUEUE) return false;
+  e->flags |= SEF_DEQUEUED;
+  pool_dequeue(p, e);
+  session_wake(p, e);
+  return true;
+}
+
+static Step authenticate(Pooler *p, Cancel *x) {
+  enum { HOPS_MAX = 3 };
+  int found = client_key_find(p, x->process, x->key_pid, x->key_secret);
+  if (config_of(p)->client_identity == CLIENT_REAL_KEY) {
+    x->stage = X_LOOKUP;
+    return step_ran();
+  }
+  if (found < 0) {
+    int owner = client_key_process(p, x);
+    if (owner >= 0 && x->hops < HOPS_MAX) {
+      x->hops++;
+      x->process = (uint16_t)owner;
+      return wait_ns(link_delay(p, LINK_CANCEL_TO_POOLER, 0));
+    }
+    bool elsewhere = x->session && p->sessions[x->session - 1].key_secret == x->key_secret;
+    return ends(p, x, elsewhere ? OUT_LOST : OUT_DROPPED);
+  }
+  Session *e = &p->sessions[found];
+  x->asked = (uint16_t)(found + 1);
+  if (dequeued(p, e)) return ends(p, x, e->client == x->client && !(x->flags & XF_STALE) ? OUT_HIT : OUT_MISROUTE);
+  x->stage = X_LOOKUP;
+  return step_ran();
+}
+
+static guint first_pool(const Pooler *p, const Cancel *x) {
+  return x->process * p->pools_each;
+}
+
+/* The next pool, from x->cursor on, where there is something to cancel. */
+static LookedUp look(Pooler *p, Cancel *x) {
+  for (; x->cursor < p->pools_each; x->cursor++) {
+    LookedUp l = lookup_server(p, x, first_pool(p, x) + x->cursor);
+    if (l != LOOKED_NOTHING) return l;
+  }
+  return LOOKED_NOTHING;
+}
+
+static Step to_carrier(Pooler *p, Cancel *x) {
+  const PoolConfig *c = pool_config(p, x->pool);
+  x->stage = c->carrier == CARRIER_UNLIMITED ? X_CONNECT : X_QUEUE;
+  if (c->fence == FENCE_RETIRE && c->fence_ns > 0 && !(x->flags & XF_TURN)) return step_sleep(c->fence_ns);
+  return step_ran();
+}
+
+static Step look_up(Pooler *p, Cancel *x) {
+  const PoolConfig *c = pool_config(p, first_pool(p, x) + MIN(x->cursor, p->pools_each - 1));
+  if (c->lookup == LOOKUP_FORWARD && x->stage == X_LOOKUP && c->carrier != CARRIER_UNLIMITED) {
+    x->pool = (uint16_t)(first_pool(p, x) + x->cursor);
+    x->stage = X_QUEUE;
+    return step_ran();
+  }
+  switch (look(p, x)) {
+  case LOOKED_UP: break;
+  default: return ends(p, x, x->flags & XF_JUDGED ? OUT_DROPPED : dropped(p, x));
+  }
+  if (x->stage == X_FORWARD_LOOKUP) {
+    x->stage = X_CONNECT;
+    return step_ran();
+  }
+  return to_carrier(p, x);
+}
+
+static Step queue_up(Pooler *p, Cancel *x, ProcId self) {
+  const PoolConfig *c = pool_config(p, x->pool);
+  x->stage = X_PARKED;
+  if (carrier_turn(p, x)) return step_ran();
+  int64_t limit = c->carrier == CARRIER_SEMAPHORE ? c->carrier_queue_ns : c->cancel_wait_timeout_ns;
+  return wait_here(p, x, self, limit);
+}
+
+static Step parked(Pooler *p, Cancel *x) {
+  if (!(x->flags & XF_TURN)) { /* its time is over, or its link is gone */
+    carrier_leave(p, x);
+    return ends(p, x, OUT_DROPPED);
+  }
+  x->stage = pool_config(p, x->pool)->lookup == LOOKUP_FORWARD && !(x->flags & XF_FENCE) ? X_FORWARD_LOOKUP : X_CONNECT;
+  return step_ran();
+}
+
+static LinkFault fault_to(const Pooler *p, const Cancel *x) {
+  const LinkConfig *l = link_of(p, LINK_CANCEL_TO_SERVER, x->host);
+  return l ? l->fault : FAULT_NONE;
+}
+
+/* One address may hide several postmasters: the carrier reaches the one that the balancer picks. */
+static void pick_host(Pooler *p, Cancel *x) {
+  if (x->pool == DIRECT) return;
+  const PoolConfig *c = pool_config(p, x->pool);
+  if (c->n_servers < 2) return;
+  guint i = 0;
+  if (c->balance == BALANCE_RANDOM) i = (guint)world_choose(p->w, p->ch_host, c->n_servers);
+  if (c->balance == BALANCE_ROUND_ROBIN) i = (guint)pool_at(p, x->pool)->next_host++ % c->n_servers;
+  pool_at(p, x->pool)->next_host = (uint16_t)(pool_at(p, x->pool)->next_host % c->n_servers);
+  x->host = c->servers[i];
+}
+
+static Step carrier_failed(Pooler *p, Cancel *x) {
+  bool more = x->pool != DIRECT && config_of(p)->fanout == FANOUT_ALL;
+  if (x->pool != DIRECT) pool_at(p, x->pool)->flags |= PLF_FAILED;
+  if (!more) return ends(p, x, OUT_LOST);
+  return cancel_next_pool(p, x);
+}
+
+static Step connect_it(Pooler *p, Cancel *x, ProcId self) {
+  if (x->flags & XF_UNLINKED) return ends(p, x, OUT_DROPPED);
+  if (x->pool != DIRECT && !fence_passes(p, x)) return ends(p, x, OUT_DROPPED);
+  if (!(x->flags & XF_CARRIER)) measure_carrier(p, x->pool, 1);
+  x->flags |= XF_CARRIER;
+  pick_host(p, x);
+  LinkFault fault = fault_to(p, x);
+  if (fault == FAULT_REFUSE || !p->hosts[x->host]->up) return carrier_failed(p, x);
+  bool link = x->flags & XF_LINKED;
+  x->stage = link ? X_FORWARD : X_DELIVER;
+  if (fault == FAULT_SILENT) {
+    x->stage = X_STUCK;
+    return wait_here(p, x, self, x->pool == DIRECT ? NO_LIMIT : pool_config(p, x->pool)->cancel_connect_timeout_ns);
+  }
+  return wait_ns(link_connect(p, LINK_CANCEL_TO_SERVER, x->host));
+}
+
+static Step forward(Pooler *p, Cancel *x) {
+  if (!lookup_key(p, x)) return ends(p, x, OUT_DROPPED);
+  fence_forwarded(p, x, &p->servers[x->server - 1]);
+  x->stage = X_DELIVER;
+  return step_ran();
+}
+
+/* Written; under way. With fire_and_forget the pooler is done with it. */
+static Step deliver(Pooler *p, Cancel *x, ProcId self) {
+  if (!(x->flags & XF_FORWARDED)) {
+    x->flags |= XF_FORWARDED;
+    carrier_connected(p, x);
+    fence_limit(p, x);
+    if (x->pool != DIRECT && pool_config(p, x->pool)->ack == ACK_NONE) {
+      fence_over(p, x);
+      cancel_told(p, x);
+    }
+    if (fault_to(p, x) == FAULT_RESET || link_loses(p, LINK_CANCEL_TO_SERVER, x->host)) {
+      outcome_keep(p, x, OUT_LOST, NULL);
+      x->stage = fault_to(p, x) == FAULT_RESET ? X_EOF : X_STUCK;
+      return x->stage == X_EOF ? step_ran() : wait_here(p, x, self, x->pool == DIRECT ? NO_LIMIT : cancel_limit(p, x));
+    }
+    int64_t ns = link_delay(p, LINK_CANCEL_TO_SERVER, x->host);
+    if (ns > 0) return step_sleep(ns);
+  }
+  x->stage = X_MATCH;
+  return step_ran();
+}
+
+/* The server's child finds the backend by pid, and its key; what it keeps of it is the pid. */
+static Step match(Pooler *p, Cancel *x) {
+  PgHost *h = p->hosts[x->host];
+  int b = h->up ? host_match(h, x->pid, x->secret, x->flags & XF_BY_SECRET) : -1;
+  if (b < 0) {
+    if (!(x->flags & XF_JUDGED))
+      outcome_keep(p, x, OUT_LOST, NULL); /* logged by the server: wrong key, or no such pid */
+    x->stage = X_EOF;
+    return wait_ns(link_delay(p, LINK_CANCEL_TO_SERVER, x->host));
+  }
+  x->stage = X_SIGNAL;
+  return step_ran();
+}
+
+static int64_t handled_after(Pooler *p, const ServerConfig *s) {
+  if (s->signal != SIGNAL_BOUNDED || !p->timed) return MAX(s->signal_ns, 0);
+  return (int64_t)world_choose(p->w, p->ch_signal, (uint64_t)s->signal_ns + 1);
+}
+
+static Step signal_it(Pooler *p, Cancel *x, ProcId self) {
+  int b = host_signal(p->hosts[x->host], x->pid);
+  x->stage = X_EOF;
+  if (b < 0) {
+    outcome_keep(p, x, OUT_LOST, NULL);
+  } else {
+    x->backend = (uint16_t)(b + 1);
+    x->flags |= XF_SIGNALLED;
+    const ServerConfig *s = &config_of(p)->servers[x->host];
+    if (s->signal == SIGNAL_PROMPT) {
+      cancel_handle(p, x, false);
+    } else {
+      x->signal = world_spawn(p->w, p->t_signal, handled_after(p, s));
+      *(uint32_t *)world_locals(p->w, x->signal) = cancel_id(p, x);
+    }
+  }
+  if (fault_to(p, x) == FAULT_NO_EOF) {
+    x->stage = X_STUCK;
+    return wait_here(p, x, self, x->pool == DIRECT ? NO_LIMIT : cancel_limit(p, x));
+  }
+  return wait_ns(link_delay(p, LINK_CANCEL_TO_SERVER, x->host));
+}
+
+/* Whichever of the pooler's limits comes first ends the waiting for an EOF. */
+int64_t cancel_limit(const Pooler *p, const Cancel *x) {
+  const PoolConfig *c = pool_config(p, x->pool);
+  int64_t hold = c->fence == FENCE_HOLD_TIMEOUT ? c->fence_ns : NO_LIMIT;
+  if (hold < 0 || c->ack_ns < 0) return MAX(hold, c->ack_ns);
+  return MIN(hold, c->ack_ns);
+}
+
+/* all_nodes and all_pools go on to what else the client holds; the others are done. */
+Step cancel_next_pool(Pooler *p, Cancel *x) {
+  Fanout f = config_of(p)->fanout;
+  fence_over(p, x);
+  carrier_done(p, x, true);
+  if (f == FANOUT_FIRST || x->pool == DIRECT || ++x->cursor >= p->pools_each || x->signal) return finish(p, x);
+  x->flags &= (uint16_t) ~(XF_FORWARDED | XF_TURN | XF_LINKED | XF_UNLINKED | XF_CARRIER | XF_SIGNALLED | XF_HANDLED);
+  x->server = x->backend = 0;
+  x->stage = X_LOOKUP;
+  return wait_ns(f == FANOUT_ALL_NODES ? config_of(p)->node_gap_ns : 0);
+}
+
+static Step stuck(Pooler *p, Cancel *x) {
+  if (x->flags & XF_SIGNALLED || x->flags & XF_JUDGED) return cancel_next_pool(p, x);
+  return carrier_failed(p, x);
+}
+
+static Step resume(World *w, ProcId self, void *locals) {
+  Pooler *p;
+  Cancel *x = cancel_of(w, self, locals, &p);
+  switch ((CancelStage)x->stage) {
+  case X_SENT: return sent(p, x, self);
+  case X_ACCEPT: return accept_it(p, x);
+  case X_AUTH: return authenticate(p, x);
+  case X_LOOKUP:
+  case X_FORWARD_LOOKUP: return look_up(p, x);
+  case X_QUEUE: return queue_up(p, x, self);
+  case X_PARKED: return parked(p, x);
+  case X_CONNECT: return connect_it(p, x, self);
+  case X_FORWARD: return forward(p, x);
+  case X_DELIVER: return deliver(p, x, self);
+  case X_MATCH: return match(p, x);
+  case X_SIGNAL: return signal_it(p, x, self);
+  case X_STUCK: return stuck(p, x);
+  default: return cancel_next_pool(p, x);
+  }
+}
+
+static const char *at(const World *w, const void *locals) {
+  static const char *const names[X_COUNT] = {"none",   "send",    "accept",  "authenticate", "look up", "queue",
+                                             "parked", "look up", "connect", "forward",      "deliver", "match",
+                                             "signal", "EOF",     "stuck",   "handle"};
+  const Pooler *p = world_type_data(w, &cancel_type);
+  return names[p->cancels[*(const uint32_t *)locals].stage];
+}
+
+const ProcessType cancel_type = {"cancel", sizeof(uint32_t), resume, at};
+
+/* ---- the signal, where it is not handled at once ---- */
+
+static Step signal_resume(World *w, ProcId self, void *locals) {
+  Pooler *p;
+  Cancel *x = cancel_of(w, self, locals, &p);
+  cancel_handle(p, x, false);
+  x->signal = 0;
+  if (!x->proc) *x = (Cancel){0};
+  return step_done();
+}
+
+static const char *signal_at(const World *w, const void *locals) {
+  (void)w, (void)locals;
+  return "handle";
+}
+
+const ProcessType signal_type = {"signal", sizeof(uint32_t), signal_resume, signal_at};

@@ -1,0 +1,83 @@
+/* carrier.c - who may open a connection for a cancel, and when: unlimited; one at a time, where a pool makes one
+ * connection attempt at a time and carriers share a cap with servers; a semaphore of the pooler's. Parked cancels are
+ * served in order of arrival. */
+#include "model/pooler/state.h"
+
+static uint16_t *parked_row(const Pooler *p, guint pool) {
+  return p->parked + (size_t)pool * p->row_parked;
+}
+
+static bool free_slot(const Pooler *p, guint pool) {
+  const PoolConfig *c = pool_config(p, pool);
+  const Pool *pl = &p->pools[pool];
+  if (c->carrier == CARRIER_SEMAPHORE) return pl->carriers < c->carrier_slots;
+  if (pl->flags & PLF_ASLEEP || pl->opening || pl->attempts) return false;
+  return pool_live(p, pool) < (guint)(c->carrier_slots * c->size);
+}
+
+static void grant(Pooler *p, Cancel *x) {
+  Pool *pl = pool_at(p, x->pool);
+  x->flags |= XF_TURN;
+  pl->carriers++;
+  pl->attempts++;
+  if (pl->flags & PLF_FAILED && pool_config(p, x->pool)->carrier == CARRIER_ONE) pool_sleep(p, x->pool);
+}
+
+bool carrier_turn(Pooler *p, Cancel *x) {
+  Pool *pl = pool_at(p, x->pool);
+  if (pl->n_parked == 0 && free_slot(p, x->pool)) return grant(p, x), true;
+  g_assert(pl->n_parked < p->row_parked);
+  parked_row(p, x->pool)[pl->n_parked++] = (uint16_t)(cancel_id(p, x) + 1);
+  return false;
+}
+
+static void unpark(Pooler *p, guint pool, guint at) {
+  uint16_t *row = parked_row(p, pool);
+  Pool *pl = pool_at(p, pool);
+  g_assert(at < pl->n_parked);
+  memmove(row + at, row + at + 1, (size_t)(pl->n_parked - at - 1u) * sizeof *row);
+  row[--pl->n_parked] = 0;
+}
+
+void carrier_leave(Pooler *p, Cancel *x) {
+  for (guint i = 0; i < pool_at(p, x->pool)->n_parked; i++)
+    if (parked_row(p, x->pool)[i] == cancel_id(p, x) + 1) unpark(p, x->pool, i);
+}
+
+/* The first one parked gets a carrier, if one is to be had. */
+bool carrier_next(Pooler *p, guint pool) {
+  if (pool_at(p, pool)->n_parked == 0 || !free_slot(p, pool)) return false;
+  Cancel *x = &p->cancels[parked_row(p, pool)[0] - 1];
+  unpark(p, pool, 0);
+  grant(p, x);
+  cancel_wake(p, x);
+  return true;
+}
+
+/* The attempt has come through: the next one may be made. */
+void carrier_connected(Pooler *p, Cancel *x) {
+  if (!(x->flags & XF_TURN)) return;
+  Pool *pl = pool_at(p, x->pool);
+  g_assert(pl->attempts > 0);
+  pl->attempts--;
+  if (pool_config(p, x->pool)->retry_after_carrier) pl->flags &= (uint16_t) ~(PLF_FAILED | PLF_ASLEEP);
+  while (carrier_next(p, x->pool)) {
+  }
+  pool_grow(p, x->pool, POKE_REQUEST);
+}
+
+/* Its socket is closed. */
+void carrier_done(Pooler *p, Cancel *x, bool well) {
+  (void)well;
+  if (x->flags & XF_CARRIER) measure_carrier(p, x->pool, -1);
+  if (x->flags & XF_TURN) {
+    Pool *pl = pool_at(p, x->pool);
+    g_assert(pl->carriers > 0);
+    pl->carriers--;
+    if (!(x->flags & (XF_FORWARDED))) pl->attempts--;
+  }
+  x->flags &= (uint16_t) ~(XF_CARRIER | XF_TURN);
+  if (x->pool != DIRECT)
+    while (carrier_next(p, x->pool)) {
+    }
+}

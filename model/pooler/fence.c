@@ -1,0 +1,83 @@
+/* fence.c - what keeps a server connection from changing hands while a cancel may still hit it (poolers.md C.4).
+ *
+ * A fence holds from the look-up for a copy (whoever has the key can hit from then on), from the forward for a link
+ * (what is not forwarded yet can still be unlinked, and is). It ends with the EOF of the carrier: "signalled", not
+ * "handled". So every fence that waits for EOF is complete only where a signal is handled in the step that sends it
+ * (signal: prompt). retire_session and drain_57014 do not rest on that. */
+#include "model/pooler/state.h"
+
+static const struct {
+  bool holds, unlinks; /* keeps it from being used; takes away what is not forwarded when its owner lets go */
+} fences[] = {[FENCE_NONE] = {false, false},       [FENCE_UNLINK] = {false, true},  [FENCE_HOLD] = {true, true},
+              [FENCE_HOLD_TIMEOUT] = {true, true}, [FENCE_REFCOUNT] = {true, true}, [FENCE_GENERATION] = {false, false},
+              [FENCE_RETIRE] = {false, true},      [FENCE_DRAIN] = {true, true},    [FENCE_WAIT] = {true, true}};
+
+static void hold(Pooler *p, Cancel *x, Server *s) {
+  g_assert(x->server == server_id(p, s) + 1);
+  x->flags |= XF_FENCE;
+  s->fences++;
+  s->directed++;
+}
+
+void fence_looked_up(Pooler *p, Cancel *x, Server *s) {
+  hold(p, x, s);
+}
+void fence_forwarded(Pooler *p, Cancel *x, Server *s) {
+  hold(p, x, s);
+}
+
+bool fence_holds(const Pooler *p, const Server *s) {
+  return s->fences > 0 && fences[pool_config(p, s->pool)->fence].holds;
+}
+
+/* The cancel has nothing to do with the connection any more. */
+void fence_over(Pooler *p, Cancel *x) {
+  if (!(x->flags & XF_FENCE)) return;
+  x->flags &= (uint16_t)~XF_FENCE;
+  if (p->q_fence) queue_wake_all(p->w, p->q_fence[cancel_id(p, x)], 0);
+  if (!x->server) return;
+  Server *s = &p->servers[x->server - 1];
+  x->server = 0;
+  g_assert(s->fences > 0);
+  if (--s->fences == 0) pool_unfence(p, s);
+}
+
+static void unlink_one(Pooler *p, Cancel *x) {
+  x->server = 0;
+  x->flags |= XF_UNLINKED;
+  if (x->stage == X_PARKED) cancel_wake(p, x);
+}
+
+void fence_release(Pooler *p, Server *s) {
+  if (!fences[pool_config(p, s->pool)->fence].unlinks) return;
+  guint times = step_times(p, s->pool, POOLSTEP_UNLINK);
+  for (guint i = 0; i < p->n_cancels && times; i++) {
+    Cancel *x = &p->cancels[i];
+    if (x->server == server_id(p, s) + 1 && x->flags & XF_LINKED && !(x->flags & XF_FENCE)) unlink_one(p, x);
+  }
+}
+
+/* The connection is gone: links are cleared, what holds it holds nothing. */
+void fence_closed(Pooler *p, const Server *s) {
+  for (guint i = 0; i < p->n_cancels; i++) {
+    Cancel *x = &p->cancels[i];
+    if (x->server != server_id(p, s) + 1) continue;
+    bool unforwarded = x->flags & XF_LINKED && !(x->flags & XF_FENCE);
+    x->flags &= (uint16_t)~XF_FENCE;
+    x->server = 0;
+    if (unforwarded) unlink_one(p, x);
+  }
+}
+
+/* generation_check: the pooler looks once more before it connects; retire_session's grace: likewise. */
+bool fence_passes(const Pooler *p, const Cancel *x) {
+  const PoolConfig *c = pool_config(p, x->pool);
+  if (c->fence != FENCE_GENERATION || !x->server) return true;
+  return p->servers[x->server - 1].tenancy == x->tenancy;
+}
+
+/* T of hold_until_eof_with_timeout counts from the forward. */
+void fence_limit(Pooler *p, const Cancel *x) {
+  if (!(x->flags & XF_FENCE) || pool_config(p, x->pool)->fence != FENCE_HOLD_TIMEOUT || !p->q_fence) return;
+  watch_start(p, WATCH_FENCE, cancel_id(p, x), pool_config(p, x->pool)->fence_ns, true, p->q_fence[cancel_id(p, x)]);
+}

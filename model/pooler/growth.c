@@ -1,0 +1,204 @@
+/* growth.c - when a pool opens another connection: who looks (a request, the tick, each opening), how many at a time,
+ * what counts as under way, what the caps allow, and what happens after a failure. */
+#include "model/pooler/state.h"
+
+/* ---- how many there are, and may be ---- */
+
+static guint in_state(const Pooler *p, guint pool, ServerState st) {
+  guint n = 0;
+  for (guint i = 0; i < p->row_servers; i++) n += p->servers[pool * p->row_servers + i].state == st;
+  return n;
+}
+
+static guint being_checked(const Pooler *p, guint pool) {
+  guint n = 0;
+  for (guint i = 0; i < p->row_servers; i++) n += p->servers[pool * p->row_servers + i].own == OWN_CHECK;
+  return n;
+}
+
+/* What the pool takes for growth under way: it opens nothing for a waiter that one of these may serve. */
+static guint under_way(const Pooler *p, guint pool) {
+  const PoolConfig *c = pool_config(p, pool);
+  guint n = 0;
+  if (c->pending & PENDING_OPENING && step_times(p, pool, POOLSTEP_COUNT_OPENING)) n += p->pools[pool].opening;
+  if (c->pending & PENDING_CLEANING) n += in_state(p, pool, SV_CLEANING);
+  if (c->pending & PENDING_CHECKED) n += being_checked(p, pool);
+  return n;
+}
+
+static guint counted(const Pooler *p, guint pool) {
+  bool opening = pool_config(p, pool)->pending & PENDING_OPENING && step_times(p, pool, POOLSTEP_COUNT_OPENING);
+  return pool_total(p, pool) + (opening ? p->pools[pool].opening : 0);
+}
+
+bool pool_should_grow(const Pooler *p, guint pool) {
+  const PoolConfig *c = pool_config(p, pool);
+  const Pool *pl = &p->pools[pool];
+  if (pl->flags & (PLF_OFFLINE | PLF_SHUTDOWN | PLF_FATAL)) return false;
+  guint total = counted(p, pool), most = (guint)(c->size + (pl->flags & PLF_RESERVE ? c->reserve : 0));
+  if (c->full_by_equality ? total == most : total >= most) return false;
+  if (pl->n_waiters > under_way(p, pool) && pl->n_idle == 0) return true;
+  return total < (guint)c->min && !(pl->flags & PLF_PAUSED);
+}
+
+/* ---- shared caps ---- */
+
+static bool same(const char *a, const char *b) {
+  return g_strcmp0(a, b) == 0;
+}
+
+static guint sharing(const Pooler *p, guint pool, bool by_db) {
+  guint n = 0, first = pool_process(p, pool) * p->pools_each;
+  const PoolConfig *c = pool_config(p, pool);
+  for (guint i = first; i < first + p->pools_each; i++) {
+    const PoolConfig *o = pool_config(p, i);
+    if (by_db ? same(o->db, c->db) : same(o->user, c->user)) n += pool_live(p, i) - p->pools[i].carriers;
+  }
+  return n;
+}
+
+static bool cap_full(const Pooler *p, guint pool) {
+  const PoolerConfig *c = config_of(p);
+  if (c->max_db_connections && sharing(p, pool, true) >= (guint)c->max_db_connections) return true;
+  return c->max_user_connections && sharing(p, pool, false) >= (guint)c->max_user_connections;
+}
+
+/* The first idle connection of a pool under the same cap is closed to make room. */
+static bool evict_one(Pooler *p, guint pool) {
+  guint first = pool_process(p, pool) * p->pools_each;
+  for (guint i = 0; i < p->pools_each * p->row_servers; i++) {
+    Server *s = &p->servers[first * p->row_servers + i];
+    if (s->state != SV_IDLE || !same(pool_config(p, s->pool)->db, pool_config(p, pool)->db)) continue;
+    server_close(p, s);
+    return true;
+  }
+  return false;
+}
+
+bool caps_allow(Pooler *p, guint pool, bool evict) {
+  if (!cap_full(p, pool)) return true;
+  if (evict) evict_one(p, pool);
+  return false; /* the place is free when the other one is gone: its end looks again */
+}
+
+/* Pools in turn: whoever has waiters and fewer connections than this one gets its place. */
+bool caps_take(Pooler *p, Server *s) {
+  if (!config_of(p)->pools_in_turn || !cap_full(p, s->pool)) return false;
+  guint first = pool_process(p, s->pool) * p->pools_each, mine = pool_live(p, s->pool);
+  for (guint i = first; i < first + p->pools_each; i++) {
+    if (i == s->pool || p->pools[i].n_waiters == 0 || pool_live(p, i) + 1 >= mine) continue;
+    server_close(p, s);
+    return true;
+  }
+  return false;
+}
+
+/* ---- opening ---- */
+
+static guint pick_host(Pooler *p, guint pool) {
+  const PoolConfig *c = pool_config(p, pool);
+  g_assert(c->n_servers > 0);
+  if (c->balance == BALANCE_RANDOM) return c->servers[world_choose(p->w, p->ch_host, c->n_servers)];
+  if (c->balance == BALANCE_FIRST) return c->servers[0];
+  Pool *pl = pool_at(p, pool);
+  guint i = (guint)pl->next_host % c->n_servers;
+  pl->next_host = (uint16_t)((i + 1) % c->n_servers);
+  return c->servers[i];
+}
+
+/* Slot, or -1: there is none. */
+int pool_open(Pooler *p, guint pool) {
+  for (guint i = 0; i < p->row_servers; i++) {
+    guint slot = pool * p->row_servers + i;
+    if (p->servers[slot].state != SV_FREE || p->servers[slot].proc) continue;
+    Server *s = server_open(p, slot, pool, pick_host(p, pool));
+    if (step_is(p, pool, POOLSTEP_OPEN, DO_SPLIT))
+      s->flags |= SVF_UNCOUNTED;
+    else
+      pool_at(p, pool)->opening++;
+    return (int)slot;
+  }
+  return -1;
+}
+
+static bool room_for_attempt(const Pooler *p, guint pool) {
+  const PoolConfig *c = pool_config(p, pool);
+  const Pool *pl = &p->pools[pool];
+  if (c->opening_max && pl->opening >= c->opening_max) return false;
+  return c->carrier != CARRIER_ONE || pl->attempts == 0;
+}
+
+void pool_grow(Pooler *p, guint pool, Poke why) {
+  const PoolConfig *c = pool_config(p, pool);
+  Pool *pl = pool_at(p, pool);
+  if (p->shared->clients_left == 0) return;
+  if (why == POKE_REQUEST && c->poke == POKE_TICK) return;
+  if (pl->flags & PLF_ASLEEP || !pool_should_grow(p, pool)) return;
+  if (!room_for_attempt(p, pool)) {
+    pl->flags |= PLF_POKED;
+    return;
+  }
+  bool for_waiters = pl->n_waiters > 0 && pl->n_idle == 0;
+  if (!caps_allow(p, pool, for_waiters || c->min_evicts)) return;
+  if (pl->flags & PLF_FAILED) pool_sleep(p, pool);
+  for (guint n = step_times(p, pool, POOLSTEP_OPEN); n > 0; n--)
+    if (pool_open(p, pool) < 0) return;
+}
+
+/* ---- after it ---- */
+
+static void refuse_waiters(Pooler *p, guint pool) {
+  while (pool_at(p, pool)->n_waiters) {
+    Session *e = &p->sessions[p->waiters[(size_t)pool * p->row_waiters] - 1];
+    e->flags |= SEF_OFFLINE;
+    pool_dequeue(p, e);
+    session_wake(p, e);
+  }
+}
+
+static void opening_failed(Pooler *p, guint pool) {
+  const PoolConfig *c = pool_config(p, pool);
+  Pool *pl = pool_at(p, pool);
+  pl->flags |= PLF_FAILED;
+  pl->failures++;
+  switch (c->react.refused) {
+  case REACT_ERROR: refuse_waiters(p, pool); break;
+  case REACT_FATAL: world_mark(p->w, POOLER_CRASH); break;
+  default: pool_sleep(p, pool); break;
+  }
+}
+
+void pool_sleep(Pooler *p, guint pool) {
+  const PoolConfig *c = pool_config(p, pool);
+  Pool *pl = pool_at(p, pool);
+  int64_t ns = c->server_login_retry_ns;
+  if (c->back_off.factor > 0) {
+    ns = c->back_off.first_ns;
+    for (guint i = 1; i < pl->failures && ns < c->back_off.max_ns; i++) ns *= c->back_off.factor;
+    ns = MIN(ns, c->back_off.max_ns);
+  }
+  if (ns <= 0 || pl->flags & PLF_ASLEEP) return;
+  pl->flags |= PLF_ASLEEP;
+  watch_start(p, WATCH_RETRY, pool, ns, false, 0);
+}
+
+void pool_opened(Pooler *p, Server *s, bool well) {
+  guint pool = s->pool;
+  Pool *pl = pool_at(p, pool);
+  g_assert(pl->opening > 0);
+  pl->opening--;
+  if (!well) {
+    opening_failed(p, pool);
+  } else {
+    pl->flags &= (uint16_t)~PLF_FAILED;
+    pl->failures = 0;
+    if (pl->flags & (PLF_OFFLINE | PLF_SHUTDOWN))
+      server_close(p, s);
+    else
+      pool_put(p, s);
+  }
+  bool poked = pl->flags & PLF_POKED;
+  pl->flags &= (uint16_t)~PLF_POKED;
+  if (pool_config(p, pool)->carrier == CARRIER_ONE) carrier_next(p, pool);
+  if (poked || pool_config(p, pool)->poke == POKE_EACH) pool_grow(p, pool, POKE_REQUEST);
+}

@@ -1,0 +1,71 @@
+/* lookup.c - which server connection a cancel is for. At arrival: its key is copied out of the pool's table
+ * (at_arrival_copy), or the cancel keeps a link to the connection and its key is read when it is forwarded
+ * (at_arrival_link); at_forward looks only when the carrier's turn has come. */
+#include "model/pooler/state.h"
+
+/* Which connection the pooler takes an identity for: the first that answers to it, right or wrong. */
+static Server *named(const Pooler *p, guint pool, const TakenEntry *e) {
+  for (guint i = 0; i < p->row_servers; i++) {
+    Server *s = &p->servers[pool * p->row_servers + i];
+    if (s->state != SV_FREE && s->state != SV_OPENING && server_identity(p, s) == e->server) return s;
+  }
+  return NULL;
+}
+
+/* real_key_passthrough: any connection with this key, whoever holds it, checked out or not. */
+static Server *with_key(const Pooler *p, guint pool, const Cancel *x) {
+  for (guint i = 0; i < p->row_servers; i++) {
+    Server *s = &p->servers[pool * p->row_servers + i];
+    if (s->state != SV_FREE && s->state != SV_OPENING && s->pid == x->key_pid && s->secret == x->key_secret) return s;
+  }
+  return NULL;
+}
+
+static bool ignored(const Pooler *p, const Server *s) {
+  const PgBackend *b = server_backend(p, s);
+  return b && b->runs == RUNS_OWN && !pool_config(p, s->pool)->own.cancellable;
+}
+
+static void copy_key(const Pooler *p, Cancel *x, guint pool, const TakenEntry *e, const Server *s) {
+  x->pool = (uint16_t)pool;
+  x->pid = e ? e->pid : s->pid;
+  x->secret = e ? e->secret : s->secret;
+  x->host = (uint16_t)(e ? e->host : s->host);
+  x->flags &= (uint16_t)~XF_BY_SECRET;
+  if (identity_by_secret(pool_config(p, pool))) x->flags |= XF_BY_SECRET;
+}
+
+/* An object link is followed; no table is asked. */
+static Server *linked(const Pooler *p, const Cancel *x, guint pool) {
+  const Session *e = &p->sessions[x->asked - 1];
+  return session_server(p, e, pool);
+}
+
+LookedUp lookup_server(Pooler *p, Cancel *x, guint pool) {
+  const PoolConfig *c = pool_config(p, pool);
+  const TakenEntry *e = NULL;
+  Server *s;
+  if (config_of(p)->client_identity == CLIENT_REAL_KEY)
+    s = with_key(p, pool, x);
+  else if (c->lookup == LOOKUP_ARRIVAL_LINK || c->server_identity == IDENTITY_OBJECT_LINK)
+    s = p->sessions[x->asked - 1].state == CL_NONE ? NULL : linked(p, x, pool);
+  else
+    s = (e = taken_entry(p, pool, x->asked - 1u)) ? named(p, pool, e) : NULL;
+  if (!s && !e) return LOOKED_NOTHING;
+  if (s && ignored(p, s)) return LOOKED_NOTHING;
+  copy_key(p, x, pool, e, s);
+  if (!s) return LOOKED_UP; /* a key that nothing answers to any more: it goes out all the same */
+  x->server = (uint16_t)(server_id(p, s) + 1);
+  x->tenancy = s->tenancy;
+  if (c->lookup == LOOKUP_ARRIVAL_LINK)
+    x->flags |= XF_LINKED;
+  else
+    fence_looked_up(p, x, s);
+  return LOOKED_UP;
+}
+
+bool lookup_key(Pooler *p, Cancel *x) {
+  if (x->flags & XF_UNLINKED || !x->server) return false;
+  copy_key(p, x, x->pool, NULL, &p->servers[x->server - 1]);
+  return true;
+}

@@ -1,0 +1,264 @@
+/* pool.c - who gets a server connection: idle list, waiters, check-out, check-in.
+ *
+ * One step of a process here is what the real pooler does under one lock. So a check-in that finds a waiter either
+ * gives it the connection in that step (handoff: confirm), or only records it as given and wakes the waiter in a later
+ * one (record_then_send): in between the waiter's time may be up, and then nobody has the connection. */
+#include "model/pooler/state.h"
+
+static uint16_t *idle_row(const Pooler *p, guint pool) {
+  return p->idle + (size_t)pool * p->row_servers;
+}
+static uint16_t *waiter_row(const Pooler *p, guint pool) {
+  return p->waiters + (size_t)pool * p->row_waiters;
+}
+
+static void remove_at(uint16_t *row, uint16_t *n, guint at) {
+  g_assert(at < *n);
+  memmove(row + at, row + at + 1, (size_t)(*n - at - 1u) * sizeof *row);
+  row[--*n] = 0;
+}
+
+/* ---- idle list ---- */
+
+static void push_idle(Pooler *p, Server *s) {
+  Pool *pl = pool_at(p, s->pool);
+  g_assert(pl->n_idle < p->row_servers);
+  idle_row(p, s->pool)[pl->n_idle++] = (uint16_t)(server_id(p, s) + 1);
+  server_state(p, s, SV_IDLE);
+}
+
+void pool_forget_idle(Pooler *p, Server *s) {
+  uint16_t *row = idle_row(p, s->pool), *n = &pool_at(p, s->pool)->n_idle;
+  for (guint i = *n; i-- > 0;)
+    if (row[i] == server_id(p, s) + 1) remove_at(row, n, i);
+}
+
+static Server *pop_idle(Pooler *p, guint pool) {
+  Pool *pl = pool_at(p, pool);
+  if (pl->n_idle == 0) return NULL;
+  guint at = pool_config(p, pool)->idle_order == IDLE_LIFO ? pl->n_idle - 1u : 0;
+  Server *s = &p->servers[idle_row(p, pool)[at] - 1];
+  remove_at(idle_row(p, pool), &pl->n_idle, at);
+  return s;
+}
+
+/* ---- counts ---- */
+
+/* Those that cannot be handed out but are not in the table of checked-out ones any more. */
+static guint set_apart(const Pooler *p, guint pool) {
+  guint n = 0;
+  for (guint i = 0; i < p->row_servers; i++) {
+    const Server *s = &p->servers[pool * p->row_servers + i];
+    n += s->state == SV_FENCED || (s->state == SV_CLEANING && s->flags & SVF_CHECKED_IN);
+  }
+  return n;
+}
+
+guint pool_total(const Pooler *p, guint pool) {
+  return p->pools[pool].n_idle + taken_len(p, pool) + set_apart(p, pool);
+}
+
+guint pool_live(const Pooler *p, guint pool) {
+  guint n = p->pools[pool].carriers;
+  for (guint i = 0; i < p->row_servers; i++) n += p->servers[pool * p->row_servers + i].state != SV_FREE;
+  return n;
+}
+
+/* ---- check-out ---- */
+
+static void give(Pooler *p, Session *e, Server *s, bool map) {
+  if (s->owner || session_holds(e, server_id(p, s))) world_mark(p->w, POOLER_DOUBLE_FREE);
+  s->owner = (uint16_t)(session_id(p, e) + 1);
+  s->flags &= (uint32_t) ~(SVF_STALE | SVF_IDLE_LONG | SVF_CHECKED_IN | SVF_OWN_DONE);
+  server_state(p, s, SV_TAKEN);
+  if (pool_config(p, s->pool)->generation == GENERATION_CHECKOUT && pool_config(p, s->pool)->fence == FENCE_GENERATION)
+    s->tenancy++;
+  const PgBackend *b = server_backend(p, s);
+  if (b && b->client && b->client != e->client + 1u && (b->open || s->lock)) world_mark(p->w, POOLER_DIRTY_HANDOVER);
+  if (map) taken_take(p, s->pool, session_id(p, e), s);
+  measure_bytes(p, identity_bytes(p, s));
+}
+
+static void hold(Pooler *p, Session *e, Server *s) {
+  guint i = 0;
+  while (i < HELD_MAX && e->held[i]) i++;
+  g_assert(i < HELD_MAX);
+  e->held[i] = (uint16_t)(server_id(p, s) + 1);
+}
+
+/* What a look at the socket tells. */
+static bool seen_broken(const Pooler *p, const Server *s) {
+  return s->flags & SVF_BROKEN && pool_config(p, s->pool)->peek;
+}
+
+bool pool_check_out(Pooler *p, Session *e, guint pool) {
+  if (pool_at(p, pool)->flags & PLF_PAUSED || pool_at(p, pool)->n_waiters) return false;
+  for (Server *s; (s = pop_idle(p, pool));) {
+    if (seen_broken(p, s)) {
+      server_close(p, s);
+      continue;
+    }
+    give(p, e, s, true);
+    hold(p, e, s);
+    return true;
+  }
+  return false;
+}
+
+/* ---- waiters ---- */
+
+void pool_enqueue(Pooler *p, Session *e, guint pool) {
+  Pool *pl = pool_at(p, pool);
+  g_assert(pl->n_waiters < p->row_waiters);
+  e->wants = (uint16_t)(pool + 1);
+  waiter_row(p, pool)[pl->n_waiters++] = (uint16_t)(session_id(p, e) + 1);
+  session_state(p, e, CL_QUEUED);
+  tick_wake(p);
+}
+
+bool pool_dequeue(Pooler *p, Session *e) {
+  if (!e->wants) return false;
+  guint pool = e->wants - 1u;
+  uint16_t *row = waiter_row(p, pool), *n = &pool_at(p, pool)->n_waiters;
+  e->wants = 0;
+  for (guint i = 0; i < *n; i++)
+    if (row[i] == session_id(p, e) + 1) return remove_at(row, n, i), true;
+  return false;
+}
+
+static void overtaken(Pooler *p, guint pool, guint taken_at) {
+  if (taken_at == 0) return;
+  world_mark(p->w, POOLER_OVERTAKEN);
+  measure_count(p, pool, COUNT_OVERTAKES, taken_at);
+}
+
+/* The connection goes to the waiter; confirm: in this step. True: the server's process has to wake it in a later one.
+ */
+static bool hand_off(Pooler *p, Server *s, guint at) {
+  guint pool = s->pool;
+  Session *e = &p->sessions[waiter_row(p, pool)[at] - 1];
+  overtaken(p, pool, at);
+  remove_at(waiter_row(p, pool), &pool_at(p, pool)->n_waiters, at);
+  e->wants = 0;
+  give(p, e, s, true);
+  if (pool_config(p, pool)->handoff == HANDOFF_CONFIRM) {
+    hold(p, e, s);
+    e->flags |= SEF_FED;
+    session_wake(p, e);
+    return false;
+  }
+  e->mailbox = (uint16_t)(server_id(p, s) + 1);
+  e->wants = (uint16_t)(pool + 1);
+  return true;
+}
+
+void pool_put(Pooler *p, Server *s) {
+  Pool *pl = pool_at(p, s->pool);
+  const PoolConfig *c = pool_config(p, s->pool);
+  guint times = pl->n_waiters && !(pl->flags & PLF_PAUSED) && c->waiters == WAITERS_FIFO
+                    ? step_times(p, s->pool, POOLSTEP_HAND_OFF)
+                    : 0;
+  if (times && hand_off(p, s, 0)) {
+    s->pc = SP_WAKE;
+    return;
+  }
+  if (times == 2 && pl->n_waiters) hand_off(p, s, 0);
+  if (times == 0) push_idle(p, s);
+  s->pc = SP_IDLE;
+}
+
+/* A server was sent and its waiter has it now. */
+void pool_receive(Pooler *p, Session *e) {
+  Server *s = &p->servers[e->mailbox - 1];
+  e->mailbox = 0;
+  e->wants = 0;
+  hold(p, e, s);
+}
+
+/* It was sent, and nobody will receive it: with record_then_send the entry stays and the connection is destroyed; with
+ * confirm this cannot be. */
+void pool_unreceived(Pooler *p, Session *e) {
+  Server *s = &p->servers[e->mailbox - 1];
+  e->mailbox = 0;
+  s->owner = 0;
+  server_close(p, s);
+}
+
+/* ---- check-in ---- */
+
+static bool to_be_cleaned(const Pooler *p, const Server *s) {
+  const PoolConfig *c = pool_config(p, s->pool);
+  if (step_is(p, s->pool, POOLSTEP_CLEAN, DO_SKIP)) return false;
+  bool whole = c->mode == MODE_SESSION && (c->own.at_checkin.low > 0 || c->own.at_checkin.high > 0);
+  return s->backend && (s->flags & (SVF_DIRTY | SVF_LOCKED) || c->own.always || whole);
+}
+
+/* Its owner lets go. What runs on it still is for the server's process to end first. */
+void pool_release(Pooler *p, Server *s) {
+  Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
+  if (e) session_drop(e, server_id(p, s));
+  fence_release(p, s);
+  if (step_is(p, s->pool, POOLSTEP_CHECK_IN, DO_SKIP)) {
+    s->pc = SP_IDLE;
+    return;
+  }
+  bool early = step_is(p, s->pool, POOLSTEP_CHECK_IN, DO_EARLY);
+  if (to_be_cleaned(p, s) && !early) {
+    server_state(p, s, SV_CLEANING);
+    s->pc = SP_OWN_START;
+    return;
+  }
+  if (step_is(p, s->pool, POOLSTEP_CHECK_IN, DO_LATE)) {
+    server_state(p, s, SV_CLEANING);
+    s->pc = SP_LATE;
+    return;
+  }
+  for (guint n = step_times(p, s->pool, POOLSTEP_CHECK_IN); n > 0; n--) pool_check_in(p, s);
+}
+
+static bool unfit(const Pooler *p, const Server *s) {
+  const Pool *pl = pool_at(p, s->pool);
+  const PoolConfig *c = pool_config(p, s->pool);
+  if (pl->flags & (PLF_OFFLINE | PLF_PAUSED | PLF_SHUTDOWN | PLF_BANNED) && !pl->moved_to) return true;
+  if (s->flags & (SVF_OLD | SVF_SPENT | SVF_BROKEN | SVF_CUT)) return true;
+  return c->fence == FENCE_RETIRE && s->directed > s->seen;
+}
+
+/* A cancel still holds it: it is nobody's, and nobody gets it. */
+static bool fenced(Pooler *p, Server *s) {
+  if (!fence_holds(p, s)) return false;
+  server_state(p, s, SV_FENCED);
+  s->pc = SP_IDLE;
+  return true;
+}
+
+void pool_check_in(Pooler *p, Server *s) {
+  if (s->state == SV_FREE || s->state == SV_IDLE || s->state == SV_CLOSING) {
+    world_mark(p->w, POOLER_DOUBLE_FREE);
+    pooler_say(p, "server %u is checked in twice", server_id(p, s));
+  }
+  if (s->state == SV_IDLE || s->state == SV_FREE || s->state == SV_CLOSING) return;
+  Pool *pl = pool_at(p, s->pool);
+  if (!(s->flags & SVF_CHECKED_IN)) {
+    bool tracked = taken_check_in(p, s->pool, s);
+    s->flags |= SVF_CHECKED_IN;
+    if (!tracked) pl->failures++, s->flags |= SVF_SPENT;
+  }
+  s->owner = 0;
+  if (pl->moved_to) pool_adopt(p, s, pl->moved_to - 1u);
+  if (unfit(p, s)) {
+    server_close(p, s);
+    return;
+  }
+  if (fenced(p, s) || server_drain(p, s)) return;
+  if (caps_take(p, s)) return;
+  s->directed = s->seen = 0;
+  pool_put(p, s);
+}
+
+/* The last fence is gone. */
+void pool_unfence(Pooler *p, Server *s) {
+  if (s->state != SV_FENCED) return;
+  pool_check_in(p, s);
+  server_settle(p, s);
+}

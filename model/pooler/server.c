@@ -1,0 +1,315 @@
+/* server.c - a server connection and the backend behind it: connect, log in, run queries, close.
+ *
+ * Between a query's end on the server (SP_END) and its check-in (SP_REPLY, or the end of the clean-up) the backend is
+ * idle and the pooler does not know: a cancel that is handled there hits nothing, one that is handled after the
+ * hand-over hits the next owner. */
+#include "model/pooler/state.h"
+
+static Server *server_of(World *w, ProcId self, void *locals, Pooler **p) {
+  *p = world_data(w, self);
+  return &(*p)->servers[*(uint32_t *)locals];
+}
+
+void server_state(Pooler *p, Server *s, ServerState to) {
+  ServerState was = s->state;
+  s->state = (uint8_t)to;
+  if (was == to) return;
+  measure_server(p, s, (int)was);
+  if (s->pool != DIRECT && (was == SV_IDLE || to == SV_IDLE)) watch_idle(p, s, to == SV_IDLE);
+}
+
+/* ---- opening ---- */
+
+Server *server_open(Pooler *p, guint slot, guint pool, guint host) {
+  Server *s = &p->servers[slot];
+  g_assert(s->state == SV_FREE && s->proc == 0);
+  *s = (Server){.pool = (uint16_t)pool, .host = (uint16_t)host, .pc = SP_CONNECT, .flags = SVF_CHECKED_IN};
+  server_state(p, s, SV_OPENING);
+  s->proc = world_spawn(p->w, p->t_server, 0);
+  *(uint32_t *)world_locals(p->w, s->proc) = slot;
+  p->shared->sockets++;
+  measure_count(p, pool, COUNT_OPENS, 1);
+  return s;
+}
+
+static Step failed(Pooler *p, Server *s) {
+  s->pc = SP_CLOSE;
+  s->flags |= SVF_BROKEN;
+  if (s->pool == DIRECT) {
+    if (s->owner) session_answer(p, &p->sessions[s->owner - 1], RES_REFUSED);
+  } else {
+    pool_opened(p, s, false);
+  }
+  server_state(p, s, SV_CLOSING);
+  return step_ran();
+}
+
+static Step connect_to(Pooler *p, Server *s, ProcId self) {
+  const LinkConfig *l = link_of(p, LINK_POOLER_TO_SERVER, s->host);
+  LinkFault fault = l ? l->fault : FAULT_NONE;
+  s->pc = SP_LOGIN;
+  if (s->flags & SVF_UNCOUNTED) s->flags &= (uint32_t)~SVF_UNCOUNTED, pool_at(p, s->pool)->opening++;
+  if (fault == FAULT_SILENT) {
+    int64_t limit = s->pool == DIRECT ? NO_LIMIT : pool_config(p, s->pool)->server_connect_timeout_ns;
+    s->flags |= SVF_CUT;
+    return wait_on(p, p->q_server[server_id(p, s)], self, true, limit);
+  }
+  if (fault == FAULT_REFUSE) s->flags |= SVF_BROKEN;
+  return wait_ns(link_connect(p, LINK_POOLER_TO_SERVER, s->host));
+}
+
+static Step log_in(Pooler *p, Server *s, ProcId self) {
+  PgHost *h = p->hosts[s->host];
+  const PgHostConfig *hc = &p->host_configs[s->host];
+  if (s->flags & (SVF_CUT | SVF_BROKEN)) return failed(p, s);
+  int b = host_fork(h, hc, (uint16_t)(server_id(p, s) + 1));
+  if (b < 0) return failed(p, s);
+  s->backend = (uint16_t)(b + 1);
+  s->pid = host_key_pid(h, hc, b);
+  s->secret = h->backends[b].secret;
+  s->pc = SP_READY;
+  const ServerConfig *sc = &config_of(p)->servers[s->host];
+  int64_t cpu = draw_ns(p, &sc->login_cpu), rest = draw_ns(p, &sc->login);
+  if (cpu <= 0 || sc->cores == 0) return wait_ns(cpu + rest);
+  return server_core(p, s, self, cpu); /* the rest is not counted where logins compete for cores */
+}
+
+static Step ready(Pooler *p, Server *s, ProcId self) {
+  server_core_back(p, s);
+  s->pc = SP_IDLE;
+  if (s->flags & SVF_BROKEN) return failed(p, s);
+  if (s->pool == DIRECT) {
+    server_state(p, s, SV_TAKEN);
+    session_connected(p, &p->sessions[s->owner - 1], s);
+  } else {
+    s->seq = ++p->processes[pool_process(p, s->pool)].seq;
+    server_watch(p, s);
+    pool_opened(p, s, true);
+  }
+  return server_next(p, s, self);
+}
+
+/* ---- queries ---- */
+
+/* What is due next, for the server's own process. */
+Step server_next(Pooler *p, Server *s, ProcId self) {
+  if (s->pc == SP_LATE) {
+    s->pc = SP_CHECK_IN;
+    return wait_ns(pool_config(p, s->pool)->steps[POOLSTEP_CHECK_IN].late_ns);
+  }
+  /* A wake-up may meet a time-out at the same instant: the rule for ties decides. */
+  if (s->pc == SP_WAKE) return step_sleep(0);
+  if (s->pc == SP_IDLE) return queue_wait(p->w, p->q_server[server_id(p, s)], self);
+  return step_ran();
+}
+
+void server_settle(Pooler *p, Server *s) {
+  if (s->pc == SP_IDLE) return;
+  int64_t late = 0;
+  if (s->pc == SP_LATE) {
+    late = pool_config(p, s->pool)->steps[POOLSTEP_CHECK_IN].late_ns;
+    s->pc = SP_CHECK_IN;
+  }
+  queue_wake_one(p->w, p->q_server[server_id(p, s)], late);
+}
+
+void server_run(Pooler *p, Server *s, int64_t after_ns) {
+  s->pc = SP_START;
+  if (s->pool != DIRECT && s->pc == SP_START) {
+    const PoolConfig *c = pool_config(p, s->pool);
+    bool check = s->flags & SVF_STALE && c->own.check.high > 0, settings = c->own.at_checkout.high > 0;
+    s->own = check ? OWN_CHECK : settings ? OWN_CHECKOUT : OWN_NONE;
+    if (s->own && !(s->flags & SVF_OWN_DONE)) s->pc = SP_OWN_START;
+  }
+  queue_wake_one(p->w, p->q_server[server_id(p, s)], after_ns);
+}
+
+/* Over on the server: by itself, by an error, by a signal, or because the backend is gone. */
+void server_interrupt(Pooler *p, Server *s) {
+  ObjectId on = s->proc ? world_waits_on(p->w, s->proc) : 0;
+  if (!on || s->pc == SP_IDLE) return;
+  timer_drop(p->w, s->proc);
+  s->pc = s->pc == SP_OWN_END ? SP_OWN_END : SP_END;
+  queue_leave(p->w, on, s->proc);
+}
+
+static int64_t runs_ns(const Pooler *p, const Session *e, const QueryDef *q) {
+  if (!q) {
+    const Client *c = session_client(p, e);
+    return draw_ns(p, &client_script(p, c)->ops[c->pc].delay);
+  }
+  int64_t ns = draw_ns(p, &q->runs);
+  return config_of(p)->servers[p->servers[e->held[0] - 1].host].cores ? ns : ns + draw_ns(p, &q->cpu);
+}
+
+/* The query runs from now on; it ends when its time is over. */
+static Step running(Pooler *p, Server *s, ProcId self) {
+  Session *e = &p->sessions[s->owner - 1];
+  const QueryDef *q = session_query(p, e);
+  s->pc = SP_END;
+  return wait_on(p, p->q_server[server_id(p, s)], self, false, runs_ns(p, e, q));
+}
+
+static Step lock_then_run(Pooler *p, Server *s, ProcId self) {
+  s->pc = SP_END;
+  if (!s->owner || !s->backend) return step_ran();
+  const QueryDef *q = session_query(p, &p->sessions[s->owner - 1]);
+  if (!q || q->lock < 0 || s->flags & SVF_LOCKED) return running(p, s, self);
+  Lock *l = &p->locks[q->lock];
+  s->lock = (uint16_t)(q->lock + 1);
+  if (l->lock_owner && l->lock_owner != server_id(p, s) + 1) {
+    s->pc = SP_LOCK;
+    return queue_wait(p->w, p->q_lock[q->lock], self);
+  }
+  l->lock_owner = (uint16_t)(server_id(p, s) + 1);
+  s->flags |= q->hold == HOLD_SESSION ? SVF_LOCKED | SVF_SESSION_LOCK : SVF_LOCKED;
+  return running(p, s, self);
+}
+
+void server_unlock(Pooler *p, Server *s) {
+  if (!s->lock) return;
+  guint lock = s->lock - 1u;
+  bool held = p->locks[lock].lock_owner == server_id(p, s) + 1;
+  s->lock = 0;
+  s->flags &= (uint32_t)~SVF_LOCKED;
+  if (!held) return;
+  p->locks[lock].lock_owner = 0;
+  queue_wake_one(p->w, p->q_lock[lock], 0);
+}
+
+static Step start(Pooler *p, Server *s, ProcId self) {
+  PgBackend *b = server_backend(p, s);
+  s->flags &= (uint32_t) ~(SVF_CANCELLED | SVF_ERROR);
+  s->pc = SP_END;
+  if (!b && s->flags & SVF_CUT) return queue_wait(p->w, p->q_server[server_id(p, s)], self);
+  if (!b || !s->owner) return step_ran();
+  Session *e = &p->sessions[s->owner - 1];
+  if (s->pool != DIRECT && pool_config(p, s->pool)->fence == FENCE_GENERATION &&
+      pool_config(p, s->pool)->generation == GENERATION_COMMAND)
+    s->tenancy++;
+  b->runs = RUNS_QUERY;
+  b->client = (uint16_t)(e->client + 1);
+  b->query = e->query;
+  b->open = e->flags & SEF_TRANSACTION && e->query != QUERY_END;
+  const QueryDef *q = session_query(p, e);
+  int64_t cpu = q && config_of(p)->servers[s->host].cores ? draw_ns(p, &q->cpu) : 0;
+  if (cpu <= 0) return lock_then_run(p, s, self);
+  s->pc = SP_LOCK;
+  return server_core(p, s, self, cpu);
+}
+
+static Step end(Pooler *p, Server *s) {
+  PgBackend *b = server_backend(p, s);
+  server_core_back(p, s);
+  const Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
+  const QueryDef *q = e ? session_query(p, e) : NULL;
+  if (q && q->dirty) s->flags |= SVF_DIRTY;
+  if (q && q->ends_in_error) s->flags |= SVF_ERROR;
+  if (!q && e && b) b->open = 0;
+  bool in_transaction = e && e->flags & SEF_TRANSACTION && q;
+  LockHold hold = q && q->lock >= 0 ? q->hold : HOLD_TRANSACTION;
+  if (s->lock && (!q || hold == HOLD_QUERY || (hold == HOLD_TRANSACTION && !in_transaction))) {
+    /* A lock of the session outlives commit; what ends it is the clean-up. */
+    if (!(s->flags & SVF_SESSION_LOCK)) server_unlock(p, s);
+  }
+  if (b) b->runs = RUNS_NOTHING, b->query = 0;
+  s->pc = SP_REPLY;
+  return wait_ns(link_delay(p, LINK_POOLER_TO_SERVER, s->host));
+}
+
+static QueryResult result_of(const Server *s) {
+  if (s->flags & SVF_CANCELLED) return RES_CANCELLED;
+  return s->flags & (SVF_ERROR | SVF_BROKEN) ? RES_ERROR : RES_OK;
+}
+
+/* A query over shards gets rows of one only: of the first connection that has sent one, as its identity tells. */
+static void forward_row(Pooler *p, Session *e, const Server *s) {
+  if (!e->first_row) e->first_row = (uint16_t)(server_id(p, s) + 1);
+  if (server_identity(p, s) != server_identity(p, &p->servers[e->first_row - 1])) return;
+  if (++e->rows < 2) return;
+  world_mark(p->w, POOLER_ROW_TWICE);
+  pooler_say(p, "%s is given rows of two servers with one identity", pooler_session_name(p, session_id(p, e)));
+}
+
+static bool transaction_over(const Pooler *p, const Session *e, const Server *s) {
+  if (s->pool == DIRECT) return false;
+  PoolMode mode = pool_config(p, s->pool)->mode;
+  return mode == MODE_STATEMENT || (mode == MODE_TRANSACTION && !(e->flags & SEF_TRANSACTION));
+}
+
+static Step reply(Pooler *p, Server *s, ProcId self) {
+  Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
+  s->pc = SP_IDLE;
+  if (s->flags & SVF_CANCELLED) s->seen++;
+  if (!e || !session_holds(e, server_id(p, s))) {
+    pool_release(p, s);
+    return server_next(p, s, self);
+  }
+  if (e->answers > 1 || e->first_row) forward_row(p, e, s);
+  QueryResult r = MAX((QueryResult)e->result, result_of(s));
+  if (s->flags & SVF_BROKEN) world_mark(p->w, POOLER_CLIENT_ERROR);
+  if (s->flags & SVF_BROKEN)
+    server_lost(p, s);
+  else if (transaction_over(p, e, s))
+    pool_release(p, s);
+  e->result = (uint8_t)r;
+  g_assert(e->answers > 0);
+  if (--e->answers == 0) session_answer(p, e, r);
+  return server_next(p, s, self);
+}
+
+/* ---- the process ---- */
+
+static Step wake_waiter(Pooler *p, Server *s, ProcId self) {
+  s->pc = SP_IDLE;
+  Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
+  if (e && e->mailbox == server_id(p, s) + 1) session_wake(p, e);
+  return server_next(p, s, self);
+}
+
+static Step check_in(Pooler *p, Server *s, ProcId self) {
+  s->pc = SP_IDLE;
+  pool_check_in(p, s);
+  return server_next(p, s, self);
+}
+
+static Step got_core(Pooler *p, Server *s, ProcId self) {
+  const Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
+  if (s->core == 2) {
+    const QueryDef *q = e && e->request != REQ_CONNECT ? session_query(p, e) : NULL;
+    s->core = 0;
+    return server_core(p, s, self, draw_ns(p, q ? &q->cpu : &config_of(p)->servers[s->host].login_cpu));
+  }
+  server_core_back(p, s);
+  return lock_then_run(p, s, self);
+}
+
+static Step resume(World *w, ProcId self, void *locals) {
+  Pooler *p;
+  Server *s = server_of(w, self, locals, &p);
+  switch ((ServerStage)s->pc) {
+  case SP_CONNECT: return connect_to(p, s, self);
+  case SP_LOGIN: return log_in(p, s, self);
+  case SP_READY: return s->core == 2 ? got_core(p, s, self) : ready(p, s, self);
+  case SP_START: return start(p, s, self);
+  case SP_LOCK: return s->core ? got_core(p, s, self) : lock_then_run(p, s, self);
+  case SP_END: return end(p, s);
+  case SP_REPLY: return reply(p, s, self);
+  case SP_OWN_START: return server_own_start(p, s, self);
+  case SP_OWN_END: return server_own_end(p, s, self);
+  case SP_CHECK_IN: return check_in(p, s, self);
+  case SP_WAKE: return wake_waiter(p, s, self);
+  case SP_CLOSE: return server_gone(p, s);
+  default: return server_next(p, s, self);
+  }
+}
+
+static const char *at(const World *w, const void *locals) {
+  static const char *const names[SP_COUNT] = {
+      "connect",   "log in",         "ready", "idle",     "start",           "core", "lock", "end", "reply",
+      "own query", "own query ends", "late",  "check in", "wake the waiter", "close"};
+  const Pooler *p = world_type_data(w, &server_type);
+  return names[p->servers[*(const uint32_t *)locals].pc];
+}
+
+const ProcessType server_type = {"server", sizeof(uint32_t), resume, at};

@@ -1,0 +1,315 @@
+/* session.c - the pooler's side of a client's connection: a request comes, needs server connections, waits for them, is
+ * forwarded. Answers come back by the steps of the servers (server.c). Where no pooler stands between (`via`) the
+ * session is nothing but the client's own server connection. */
+#include "model/pooler/state.h"
+
+enum { E_IDLE, E_REQUEST, E_WAITING };
+
+static Session *session_of(World *w, ProcId self, void *locals, Pooler **p) {
+  *p = world_data(w, self);
+  return &(*p)->sessions[*(uint32_t *)locals];
+}
+
+void session_state(Pooler *p, Session *e, SessionState to) {
+  SessionState was = e->state;
+  e->state = (uint8_t)to;
+  if (was != to) measure_session(p, e, (int)was);
+}
+
+Server *session_server(const Pooler *p, const Session *e, guint pool) {
+  for (guint i = 0; i < HELD_MAX; i++)
+    if (e->held[i] && p->servers[e->held[i] - 1].pool == pool) return &p->servers[e->held[i] - 1];
+  return NULL;
+}
+
+bool session_holds(const Session *e, guint server) {
+  for (guint i = 0; i < HELD_MAX; i++)
+    if (e->held[i] == server + 1) return true;
+  return false;
+}
+
+/* Later ones move down, so that what is beyond the last is zero. */
+void session_drop(Session *e, guint server) {
+  for (guint i = 0; i < HELD_MAX; i++) {
+    if (e->held[i] != server + 1) continue;
+    memmove(e->held + i, e->held + i + 1, (HELD_MAX - i - 1) * sizeof e->held[0]);
+    e->held[HELD_MAX - 1] = 0;
+  }
+}
+
+/* ---- coming and going ---- */
+
+static guint process_for(Pooler *p) {
+  const PoolerConfig *c = config_of(p);
+  if (c->balance == BALANCE_FIRST || c->processes == 1) return 0;
+  if (c->balance == BALANCE_RANDOM) return (guint)world_choose(p->w, p->ch_process, (uint64_t)c->processes);
+  guint i = p->shared->next_process;
+  p->shared->next_process = (uint16_t)((i + 1) % (guint)c->processes);
+  return i;
+}
+
+/* -1: refused. A session that needs a server before it has a key is answered later (session_connected). */
+int session_new(Pooler *p, guint client, guint k) {
+  const PoolerConfig *c = config_of(p);
+  Client *cl = &p->clients[client];
+  const ClientDef *d = client_def(p, cl);
+  guint id = client * p->stride + k;
+  Session *e = &p->sessions[id];
+  g_assert(e->state == CL_NONE);
+  bool direct = d->via_server >= 0;
+  if (!direct && c->max_client_conn && p->shared->sessions >= (uint32_t)c->max_client_conn) return -1;
+  p->shared->sessions++;
+  *e = (Session){.client = (uint16_t)client};
+  e->process = direct ? 0 : (uint16_t)process_for(p);
+  e->pool = direct ? DIRECT : (uint16_t)(e->process * p->pools_each + (guint)d->pool);
+  if (!direct && p->processes[e->process].flags) return *e = (Session){0}, p->shared->sessions--, -1;
+  e->proc = world_spawn(p->w, p->t_session, 0);
+  *(uint32_t *)world_locals(p->w, e->proc) = id;
+  if (direct) {
+    Server *s = server_open(p, p->n_pools * p->row_servers + id, DIRECT, (guint)d->via_server);
+    s->owner = (uint16_t)(id + 1);
+    e->held[0] = (uint16_t)(server_id(p, s) + 1);
+  } else {
+    client_key_make(p, e, NULL);
+  }
+  bool waits = direct || c->client_identity == CLIENT_REAL_KEY;
+  e->request = waits ? REQ_CONNECT : REQ_NONE;
+  e->pc = !direct && waits ? E_REQUEST : E_IDLE;
+  session_state(p, e, waits ? CL_CONNECTING : CL_IDLE);
+  return (int)id;
+}
+
+void session_connected(Pooler *p, Session *e, const Server *real) {
+  if (real) client_key_make(p, e, real);
+  e->request = REQ_NONE;
+  session_state(p, e, CL_IDLE);
+  client_wake(p, session_client(p, e), link_delay(p, LINK_CLIENT_TO_POOLER, 0));
+}
+
+static void let_go(Pooler *p, Server *s) {
+  s->owner = 0;
+  React r = s->pool == DIRECT ? REACT_CLOSE : pool_config(p, s->pool)->react.client_eof;
+  if (s->pc == SP_IDLE && s->pool != DIRECT) {
+    pool_release(p, s);
+    server_settle(p, s);
+    return;
+  }
+  if (r == REACT_CLOSE || r == REACT_ERROR) {
+    server_lost(p, s);
+    return;
+  }
+  if (r == REACT_CANCEL) {
+    s->flags |= SVF_CANCELLED;
+    server_interrupt(p, s);
+  }
+}
+
+static Step closed(Pooler *p, Session *e) {
+  if (e->mailbox) pool_unreceived(p, e);
+  if (pool_dequeue(p, e)) measure_wait_end(p, e, false);
+  while (e->held[0]) {
+    Server *s = &p->servers[e->held[0] - 1];
+    const PgBackend *b = server_backend(p, s);
+    if (b && b->open) s->flags |= SVF_DIRTY;
+    session_drop(e, server_id(p, s));
+    let_go(p, s);
+  }
+  session_state(p, e, CL_NONE);
+  p->shared->sessions--;
+  guint client = e->client;
+  *e = (Session){0};
+  client_wake(p, &p->clients[client], 0);
+  return step_done();
+}
+
+void session_end(Pooler *p, Session *e, bool goodbye) {
+  (void)goodbye;
+  if (e->state == CL_NONE || e->request == REQ_CLOSE) return;
+  e->request = REQ_CLOSE;
+  session_state(p, e, CL_GONE);
+  timer_drop(p->w, e->proc);
+  queue_wake_one(p->w, p->q_session[session_id(p, e)], link_delay(p, LINK_CLIENT_TO_POOLER, 0));
+}
+
+/* ---- asking and answering ---- */
+
+void session_ask(Pooler *p, Session *e, Request what, int64_t after_ns) {
+  g_assert(e->request == REQ_NONE && e->pc == E_IDLE);
+  e->request = (uint8_t)what;
+  if (what == REQ_END) e->query = QUERY_END;
+  e->result = RES_OK;
+  e->pc = E_REQUEST;
+  queue_wake_one(p->w, p->q_session[session_id(p, e)], after_ns);
+}
+
+void session_wake(Pooler *p, Session *e) {
+  timer_drop(p->w, e->proc);
+  queue_wake_one(p->w, p->q_session[session_id(p, e)], 0);
+}
+
+void session_retry(Pooler *p, Session *e) {
+  e->pc = E_REQUEST;
+  session_wake(p, e);
+}
+
+static bool from_nobody(QueryResult r) {
+  return r == RES_TIMEOUT || r == RES_REFUSED;
+}
+
+void session_answer(Pooler *p, Session *e, QueryResult r) {
+  Client *c = session_client(p, e);
+  if (from_nobody(r)) world_mark(p->w, POOLER_CLIENT_ERROR);
+  if (e->request == REQ_CONNECT) {
+    c->flags |= CLF_FAILED;
+    session_end(p, e, false);
+    client_wake(p, c, 0);
+    return;
+  }
+  measure_query(p, e, r);
+  if (e->request == REQ_QUERY) c->done |= UINT64_C(1) << e->query;
+  if (e->request == REQ_END) c->flags |= CLF_ENDED;
+  if (r == RES_CANCELLED) c->flags |= CLF_CANCELLED;
+  if (r != RES_OK) c->flags |= CLF_FAILED;
+  if (e->request != REQ_CLOSE) {
+    e->request = REQ_NONE;
+    session_state(p, e, CL_IDLE);
+  }
+  e->result = e->answers = e->rows = 0;
+  e->first_row = 0;
+  e->query = 0;
+  client_wake(p, c, link_delay(p, LINK_CLIENT_TO_POOLER, 0));
+}
+
+/* ---- a request: servers, then on to them ---- */
+
+static bool asks_pool(const Pooler *p, const Session *e, guint k) {
+  guint own = e->pool % p->pools_each;
+  uint32_t set = e->request == REQ_QUERY ? session_query(p, e)->pools : 0;
+  return set ? set >> k & 1 : k == own;
+}
+
+/* Pool that it needs a server of and has none; -1: it has all. */
+static int lacks(const Pooler *p, const Session *e) {
+  for (guint k = 0; k < p->pools_each; k++) {
+    guint pool = e->process * p->pools_each + k;
+    if (asks_pool(p, e, k) && !session_server(p, e, pool)) return (int)pool;
+  }
+  return -1;
+}
+
+void session_forward(Pooler *p, Session *e) {
+  e->answers = 0;
+  if (e->request == REQ_END) e->flags &= (uint8_t)~SEF_TRANSACTION;
+  session_state(p, e, CL_RUNNING);
+  for (guint i = 0; i < HELD_MAX && e->held[i]; i++) {
+    Server *s = &p->servers[e->held[i] - 1];
+    if (e->request == REQ_QUERY && s->pool != DIRECT && !asks_pool(p, e, s->pool % p->pools_each)) continue;
+    e->answers++;
+    server_run(p, s, link_delay(p, LINK_POOLER_TO_SERVER, s->host));
+  }
+  g_assert(e->answers > 0);
+}
+
+static Step idle(Pooler *p, Session *e, ProcId self) {
+  e->pc = E_IDLE;
+  return queue_wait(p->w, p->q_session[session_id(p, e)], self);
+}
+
+static Step answered(Pooler *p, Session *e, ProcId self, QueryResult r) {
+  if (e->request == REQ_QUERY) /* what it holds already for other pools is for the transaction's end */
+    for (guint i = HELD_MAX; i-- > 0;)
+      if (e->held[i] && !(e->flags & SEF_TRANSACTION) &&
+          pool_config(p, p->servers[e->held[i] - 1].pool)->mode != MODE_SESSION) {
+        Server *s = &p->servers[e->held[i] - 1];
+        pool_release(p, s);
+        server_settle(p, s);
+      }
+  session_answer(p, e, r);
+  return idle(p, e, self);
+}
+
+static int64_t poll_ns(const PoolConfig *c, Session *e) {
+  int64_t ns = c->poll.first_ns;
+  for (guint i = 0; i < e->polls && ns < c->poll.max_ns; i++) ns *= MAX(c->poll.factor, 1);
+  if (e->polls < UINT8_MAX) e->polls++;
+  return c->poll.max_ns > 0 ? MIN(ns, c->poll.max_ns) : ns;
+}
+
+static Step wait_for(Pooler *p, Session *e, ProcId self, guint pool) {
+  const PoolConfig *c = pool_config(p, pool);
+  if (!e->wants) {
+    measure_wait_begin(p, e);
+    e->waited_ms = 0;
+    e->polls = 0;
+    pool_enqueue(p, e, pool);
+  }
+  e->pc = E_WAITING;
+  pool_grow(p, pool, POKE_REQUEST);
+  ObjectId q = p->q_session[session_id(p, e)];
+  if (c->waiters == WAITERS_FIFO) return wait_on(p, q, self, true, c->query_wait_timeout_ns);
+  int64_t ns = poll_ns(c, e), left = c->query_wait_timeout_ns - (int64_t)e->waited_ms * 1000000;
+  bool last = c->query_wait_timeout_ns >= 0 && ns >= left;
+  e->waited_ms += (uint32_t)(ns / 1000000);
+  if (last) e->flags |= SEF_LAST_POLL;
+  return wait_on(p, q, self, false, last ? MAX(left, 0) : ns);
+}
+
+static Step request(Pooler *p, Session *e, ProcId self) {
+  if (e->request == REQ_END && !e->held[0]) return answered(p, e, self, RES_OK);
+  for (int pool; e->request != REQ_END && e->pool != DIRECT && (pool = lacks(p, e)) >= 0;) {
+    if (pool_at(p, (guint)pool)->flags & (PLF_OFFLINE | PLF_FATAL)) return answered(p, e, self, RES_REFUSED);
+    if (!pool_check_out(p, e, (guint)pool)) return wait_for(p, e, self, (guint)pool);
+    if (!e->wants) measure_wait_begin(p, e);
+    pool_dequeue(p, e);
+    measure_wait_end(p, e, true);
+  }
+  if (e->request == REQ_CONNECT) {
+    session_connected(p, e, &p->servers[e->held[0] - 1]);
+    return idle(p, e, self);
+  }
+  session_forward(p, e);
+  return idle(p, e, self);
+}
+
+static Step given_up(Pooler *p, Session *e, ProcId self, QueryResult r) {
+  if (e->mailbox) pool_unreceived(p, e);
+  pool_dequeue(p, e);
+  measure_wait_end(p, e, false);
+  e->flags &= (uint8_t) ~(SEF_DEQUEUED | SEF_OFFLINE | SEF_LAST_POLL);
+  return answered(p, e, self, r);
+}
+
+static Step waited(Pooler *p, Session *e, ProcId self) {
+  bool fired = timer_fired(p->w, self),
+       poll = pool_config(p, e->wants ? e->wants - 1u : e->pool)->waiters == WAITERS_POLL;
+  if (e->flags & SEF_FED || (e->mailbox && !fired)) {
+    e->flags &= (uint8_t)~SEF_FED;
+    if (e->mailbox) pool_receive(p, e);
+    measure_wait_end(p, e, true);
+    return request(p, e, self);
+  }
+  if (e->flags & SEF_DEQUEUED) return given_up(p, e, self, RES_CANCELLED);
+  if (e->flags & SEF_OFFLINE) return given_up(p, e, self, RES_REFUSED);
+  if (e->flags & SEF_LAST_POLL || (fired && !poll)) return given_up(p, e, self, RES_TIMEOUT);
+  return request(p, e, self);
+}
+
+static Step resume(World *w, ProcId self, void *locals) {
+  Pooler *p;
+  Session *e = session_of(w, self, locals, &p);
+  if (e->request == REQ_CLOSE) return closed(p, e);
+  switch (e->pc) {
+  case E_REQUEST: return request(p, e, self);
+  case E_WAITING: return waited(p, e, self);
+  default: return idle(p, e, self);
+  }
+}
+
+static const char *at(const World *w, const void *locals) {
+  const Pooler *p = world_type_data(w, &session_type);
+  const Session *e = &p->sessions[*(const uint32_t *)locals];
+  if (e->request == REQ_CLOSE) return "close";
+  return e->pc == E_REQUEST ? "request" : e->pc == E_WAITING ? "wait for a server" : "idle";
+}
+
+const ProcessType session_type = {"session", sizeof(uint32_t), resume, at};

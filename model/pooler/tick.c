@@ -1,0 +1,127 @@
+/* tick.c - what comes by the clock: the periodic pass over the pools, and limits of age, idleness and fences. The pass
+ * is asleep while no pool has anything for it to do, so that a model that is done, or in a deadlock, comes to rest. */
+#include "model/pooler/state.h"
+
+/* ---- the pass: one process of the world for each of the pooler's ---- */
+
+static bool has_work(const Pooler *p, guint process) {
+  if (p->shared->clients_left == 0) return false;
+  for (guint i = process * p->pools_each; i < (process + 1) * p->pools_each; i++)
+    if (p->pools[i].n_parked || (pool_should_grow(p, i) && !(p->pools[i].flags & PLF_ASLEEP))) return true;
+  return false;
+}
+
+static void pass(Pooler *p, guint process) {
+  for (guint i = process * p->pools_each; i < (process + 1) * p->pools_each; i++) {
+    bool carried = carrier_next(p, i);
+    if (carried && pool_config(p, i)->carrier_starves) continue;
+    pool_grow(p, i, POKE_TICK);
+  }
+}
+
+typedef struct {
+  uint32_t process, due;
+} Tick;
+
+static Step tick_resume(World *w, ProcId self, void *locals) {
+  Pooler *p = world_data(w, self);
+  Tick *t = locals;
+  if (t->due) pass(p, t->process);
+  t->due = 0;
+  if (p->shared->clients_left == 0) return step_done();
+  if (!has_work(p, t->process)) return queue_wait(w, p->q_tick, self);
+  t->due = 1;
+  return step_sleep(config_of(p)->tick_ns);
+}
+
+void tick_wake(Pooler *p) {
+  if (p->q_tick) queue_wake_all(p->w, p->q_tick, 0);
+}
+
+static const char *tick_at(const World *w, const void *locals) {
+  (void)w;
+  return ((const Tick *)locals)->due ? "pass" : "look";
+}
+const ProcessType tick_type = {"tick", sizeof(Tick), tick_resume, tick_at};
+
+/* ---- watches ---- */
+
+typedef struct {
+  uint16_t kind, id;
+  uint32_t seq; /* of the connection: another one may have its slot by then */
+  uint32_t armed, limit;
+  int64_t ns;
+  ObjectId on;
+  uint32_t spare;
+} Watch;
+
+void watch_start(Pooler *p, guint kind, guint id, int64_t ns, bool limit, ObjectId on) {
+  ProcId proc = world_spawn(p->w, p->t_watch, on ? 0 : ns);
+  Watch *t = world_locals(p->w, proc);
+  *t = (Watch){.kind = (uint16_t)kind, .id = (uint16_t)id, .limit = limit, .ns = ns, .on = on};
+  if (kind <= WATCH_STALE) t->seq = p->servers[id].seq;
+}
+
+static void server_due(Pooler *p, guint kind, Server *s) {
+  if (kind == WATCH_AGE) s->flags |= SVF_OLD;
+  if (kind == WATCH_STALE) s->flags |= SVF_STALE;
+  if (s->state != SV_IDLE || kind == WATCH_STALE) return;
+  if (kind == WATCH_IDLE && pool_total(p, s->pool) <= (guint)pool_config(p, s->pool)->min) return;
+  server_close(p, s);
+}
+
+static void due(Pooler *p, const Watch *t) {
+  switch (t->kind) {
+  case WATCH_RETRY:
+    pool_at(p, t->id)->flags &= (uint16_t)~PLF_ASLEEP;
+    if (!carrier_next(p, t->id)) pool_grow(p, t->id, POKE_TICK);
+    tick_wake(p);
+    return;
+  case WATCH_FENCE: fence_over(p, &p->cancels[t->id]); return;
+  case WATCH_RESERVE:
+    pool_at(p, t->id)->flags |= PLF_RESERVE;
+    pool_grow(p, t->id, POKE_TICK);
+    return;
+  default: break;
+  }
+  Server *s = &p->servers[t->id];
+  if (s->seq == t->seq && s->state != SV_FREE && s->state != SV_CLOSING) server_due(p, t->kind, s);
+}
+
+static Step watch_resume(World *w, ProcId self, void *locals) {
+  Pooler *p = world_data(w, self);
+  Watch *t = locals;
+  if (t->on && !t->armed) {
+    bool idle_kind = t->kind == WATCH_IDLE || t->kind == WATCH_STALE;
+    if (idle_kind && (p->servers[t->id].state != SV_IDLE || p->servers[t->id].seq != t->seq)) return step_done();
+    t->armed = 1;
+    return wait_on(p, t->on, self, t->limit, t->ns);
+  }
+  if (!t->on || timer_fired(w, self)) due(p, t);
+  return step_done();
+}
+
+static const char *watch_at(const World *w, const void *locals) {
+  static const char *const names[] = {"server_lifetime",    "server_idle_timeout", "check_delay",
+                                      "server_login_retry", "fence timeout",       "reserve_pool_timeout"};
+  (void)w;
+  return names[((const Watch *)locals)->kind];
+}
+const ProcessType watch_type = {"watch", sizeof(Watch), watch_resume, watch_at};
+
+void server_watch(Pooler *p, Server *s) {
+  int64_t ns = pool_config(p, s->pool)->server_lifetime_ns;
+  if (ns >= 0 && p->q_age) watch_start(p, WATCH_AGE, server_id(p, s), ns, true, p->q_age[server_id(p, s)]);
+}
+
+void watch_idle(Pooler *p, const Server *s, bool idle) {
+  if (!p->q_watch) return;
+  const PoolConfig *c = pool_config(p, s->pool);
+  guint id = server_id(p, s);
+  if (!idle) {
+    queue_wake_all(p->w, p->q_watch[id], 0);
+    return;
+  }
+  if (c->server_idle_timeout_ns >= 0) watch_start(p, WATCH_IDLE, id, c->server_idle_timeout_ns, true, p->q_watch[id]);
+  if (c->check_delay_ns >= 0) watch_start(p, WATCH_STALE, id, c->check_delay_ns, true, p->q_watch[id]);
+}
