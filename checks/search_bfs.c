@@ -329,11 +329,12 @@ static void store_first(Bfs *b) {
   keep_vector(b, store_add(b->store, vector, 0, 0), vector);
 }
 
-/* A state had bits that the layout lacks: the store takes a wider one. One that cannot be converted starts again, which
- * is said by false. */
+/* A state had bits that the layout lacks. As long as vectors do not grow the store is good as it is; else it takes
+ * longer ones, or, when it no longer has the vectors, the search starts again, which is said by false. */
 static bool widen(Bfs *b) {
   g_autoptr(VectorLayout) old = crew_widen(b->crew);
   const VectorLayout *layouts[] = {old, b->crew->layout};
+  if (vector_words(old) == vector_words(b->crew->layout)) return true;
   b->words = vector_words(b->crew->layout);
   if (b->o->store == STORE_FULL) {
     store_convert(b->store, b->words, convert, layouts);

@@ -2,8 +2,6 @@
 #pragma once
 #include "checks/search.h"
 
-typedef struct Seen Seen; /* which (process type, stage) were run: a set of pairs of pointers */
-
 /* One of the workers of a search: a stepper, and what it has counted. */
 typedef struct {
   const SearchOptions *o;
@@ -13,7 +11,7 @@ typedef struct {
   const VectorLayout *layout; /* shared */
   VectorGaps *gaps;           /* bits met that the layout lacks */
   GHashTable *seen;           /* keys: type name \1 stage; looked up and counted only */
-  gpointer recent[256];       /* stages in `seen`, by address: saves the look-up */
+  gconstpointer recent[1024]; /* stages in `seen`, by address */
   GString *why;
   uint64_t transitions, waits_limit;
   guint *blind;

@@ -57,13 +57,13 @@ Arena *arena_new(size_t limit) {
   g_assert(limit > 0 && limit / UNIT <= UINT32_MAX); /* arena_offset is 32 bits of 16-byte units: 64 GiB */
   Arena *a = g_new0(Arena, 1);
   a->limit = limit;
-  a->base = reserve(limit);
+  a->base = reserve(limit + LINE); /* vector.c compares whole lanes, the last of which may end behind it */
   return a;
 }
 
 void arena_free(Arena *a) {
   if (!a) return;
-  munmap(a->base, a->limit);
+  munmap(a->base, a->limit + LINE);
   if (a->shadow) munmap(a->shadow, shadow_bytes(a->limit));
   g_free(a);
 }

@@ -6,14 +6,9 @@ G_STATIC_ASSERT(TYPES_MAX == G_N_ELEMENTS(((WorldPeak *)0)->locals));
 
 /* ---- moves ---- */
 
-static void add(GArray *out, MoveKind kind, uint32_t subject) {
-  Move m = {kind, subject};
-  g_array_append_val(out, m);
-}
-
 static bool guard_lets(const World *w, ProcId p, const Proc *pr) {
   const TypeGuide *g = w->guides[pr->type];
-  return !g || !g->guard || g->guard(w, p, arena_at(w->arena, pr->locals));
+  return !g || !g->guard || g->guard(w, p, locals_at(w, pr->locals));
 }
 
 static bool can_fire(const World *w, ProcId p, const Proc *pr, MayFire limits, void *data) {
@@ -24,20 +19,23 @@ static bool can_fire(const World *w, ProcId p, const Proc *pr, MayFire limits, v
 /* Tables are walked block by block: entries of one lie side by side. */
 #define EACH(w, table, Type, id, entry)                                                                                \
   for (uint32_t id = 1, k_ = 0, left_ = 0; id <= (table)->count; k_++)                                                 \
-    for (Type *entry = (left_ = (uint32_t)TABLE_FIRST << k_, arena_at((w)->arena, (table)->block[k_]));                \
+    for (Type *entry = (left_ = (uint32_t)TABLE_FIRST << k_, locals_at((w), (table)->block[k_]));                      \
          left_ && id <= (table)->count; left_--, id++, entry++)
 
+/* There are at most two moves a process and two an object. */
 void world_moves(const World *w, MayFire limits, void *data, GArray *out) {
-  g_array_set_size(out, 0);
+  g_array_set_size(out, 2 * (w->root->procs.count + w->root->objects.count));
+  Move *first = (Move *)(void *)out->data, *m = first;
   EACH(w, &w->root->procs, const Proc, p, pr) {
-    if (pr->state == PROC_READY && guard_lets(w, p, pr)) add(out, MOVE_RESUME, p);
-    if (can_fire(w, p, pr, limits, data)) add(out, MOVE_FIRE, p);
+    if (pr->state == PROC_READY && guard_lets(w, p, pr)) *m++ = (Move){MOVE_RESUME, p};
+    if (can_fire(w, p, pr, limits, data)) *m++ = (Move){MOVE_FIRE, p};
   }
   EACH(w, &w->root->objects, const Object, o, ob) {
     if (ob->kind != OBJECT_CHANNEL || !ob->under_way) continue;
-    add(out, MOVE_DELIVER, o);
-    if (ob->exclusive) add(out, MOVE_LOSE, o);
+    *m++ = (Move){MOVE_DELIVER, o};
+    if (ob->exclusive) *m++ = (Move){MOVE_LOSE, o};
   }
+  g_array_set_size(out, (guint)(m - first));
 }
 
 void world_move(World *w, Move m) {

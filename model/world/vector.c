@@ -6,16 +6,17 @@
 #include "model/world/vector.h"
 #include <string.h>
 
+/* Bits of one word. A word has one segment where the layout was packed, and one more each time it was appended to. */
 typedef struct {
   uint64_t mask, template; /* of the word */
   uint32_t word, place;    /* of its first bit in the vector */
+  uint32_t width;
 } Segment;
 
 struct VectorLayout {
-  uint64_t *template, *constant; /* constant: bits that do not differ, as a mask. By word, `n` of them */
-  guint n, bits;
-  Segment *segments;
-  guint n_segments;
+  uint64_t *template, *constant; /* constant: bits that do not differ, as a mask. By word; whole lanes */
+  guint n, bits;                 /* n: words known, word 0 included */
+  GArray *segments;              /* of Segment */
   bool (*encode)(const VectorLayout *l, const Arena *a, uint64_t *out);
   void (*decode)(const VectorLayout *l, Arena *a, const uint64_t *in);
 };
@@ -44,10 +45,10 @@ static inline uint64_t spread_portable(uint64_t bits, uint64_t mask) {
   return out;
 }
 
-static inline void put(uint64_t *out, guint place, uint64_t bits) {
+static inline void put(uint64_t *out, guint place, guint width, uint64_t bits) {
   guint at = place / 64, shift = place % 64;
   out[at] |= bits << shift;
-  if (shift) out[at + 1] |= bits >> (64 - shift); /* vectors are handed out with a word to spare: see vector_words */
+  if (shift + width > 64) out[at + 1] |= bits >> (64 - shift);
 }
 
 static inline uint64_t get(const uint64_t *in, guint place, guint width) {
@@ -57,15 +58,21 @@ static inline uint64_t get(const uint64_t *in, guint place, guint width) {
   return bits;
 }
 
-/* Every word that is constant must be so, to the last bit. */
-static inline bool fits(const VectorLayout *l, const Arena *a) {
+/* Words are compared a lane at a time. Entry 1 of template and constant stands for the arena's first word; behind the
+ * last known one they are 0 and all ones up to a whole lane. Where the arena is shorter than the template its bytes are
+ * 0, as arena.c keeps them, and are seen to differ; what it has behind the last lane is looked at by itself. */
+enum { LANE = 4 };
+typedef uint64_t Lane __attribute__((vector_size(LANE * 8), aligned(8), may_alias));
+
+static inline __attribute__((always_inline)) bool fits(const VectorLayout *l, const Arena *a) {
   const uint64_t *words = arena_words(a);
-  guint used = words_in_use(a) - 1, known = MIN(used, l->n - 1);
+  guint known = l->n - 1, used = words_in_use(a) - 1;
   uint64_t odd = (arena_used(a) ^ l->template[0]) & l->constant[0];
-  for (guint i = 0; i < known; i++) odd |= (words[i] ^ l->template[i + 1]) & l->constant[i + 1];
-  for (guint i = known; i < used; i++) odd |= words[i];
-  for (guint i = known; i + 1 < l->n; i++) odd |= l->template[i + 1] & l -> constant[i + 1];
-  return odd == 0;
+  Lane sum = {0};
+  for (guint i = 0; i < known; i += LANE)
+    sum |= (*(const Lane *)(words + i) ^ *(const Lane *)(l->template + 1 + i)) & *(const Lane *)(l->constant + 1 + i);
+  for (guint i = (known + LANE - 1) / LANE * LANE; i < used; i++) odd |= words[i];
+  return (odd | sum[0] | sum[1] | sum[2] | sum[3]) == 0;
 }
 
 /* One body for each way to gather and spread; the word that `put` may touch behind the last one is kept here. */
@@ -75,10 +82,10 @@ static inline bool fits(const VectorLayout *l, const Arena *a) {
     const uint64_t *words = arena_words(a);                                                                            \
     uint64_t part = 0;                                                                                                 \
     guint filled = 0, at = 0;                                                                                          \
-    for (guint i = 0; i < l->n_segments; i++) {                                                                        \
-      const Segment *s = &l->segments[i];                                                                              \
+    const Segment *s = (const Segment *)(const void *)l->segments->data, *end = s + l->segments->len;                  \
+    for (; s < end; s++) {                                                                                             \
       uint64_t word = s->word ? words[s->word - 1] : arena_used(a), bits = gather(word ^ s->template, s->mask);        \
-      guint width = (guint)__builtin_popcountll(s->mask);                                                              \
+      guint width = s->width;                                                                                          \
       part |= bits << filled;                                                                                          \
       if (filled + width >= 64) {                                                                                      \
         out[at++] = part;                                                                                              \
@@ -93,15 +100,13 @@ static inline bool fits(const VectorLayout *l, const Arena *a) {
   }
 #define DECODE(name, attribute, spread)                                                                                \
   attribute static void name(const VectorLayout *l, Arena *a, const uint64_t *in) {                                    \
-    uint64_t *words = arena_words(a);                                                                                  \
-    for (guint i = 0; i < l->n_segments; i++) {                                                                        \
-      const Segment *s = &l->segments[i];                                                                              \
-      uint64_t word = s->template ^ spread(get(in, s->place, (guint)__builtin_popcountll(s->mask)), s->mask);          \
-      if (s->word)                                                                                                     \
-        words[s->word - 1] = word;                                                                                     \
-      else                                                                                                             \
-        arena_set_used(a, word);                                                                                       \
+    uint64_t *words = arena_words(a), used = arena_used(a);                                                            \
+    const Segment *s = (const Segment *)(const void *)l->segments->data, *end = s + l->segments->len;                  \
+    for (; s < end; s++) {                                                                                             \
+      uint64_t *word = s->word ? &words[s->word - 1] : &used;                                                          \
+      *word ^= (*word ^ s->template ^ spread(get(in, s->place, s->width), s->mask)) & s->mask;                         \
     }                                                                                                                  \
+    if (used != arena_used(a)) arena_set_used(a, used);                                                                \
   }
 ENCODE(encode_portable, , gather_portable)
 DECODE(decode_portable, , spread_portable)
@@ -131,26 +136,36 @@ static void choose_ways(VectorLayout *l) {
 #endif
 }
 
-static void lay_out(VectorLayout *l) {
-  l->segments = g_new0(Segment, l->n + 1);
-  for (guint i = 0; i < l->n; i++) {
-    uint64_t mask = ~l->constant[i];
-    if (!mask) continue;
-    l->segments[l->n_segments++] = (Segment){mask, l->template[i], i, l -> bits};
-    l->bits += (guint)__builtin_popcountll(mask);
-  }
+static void add_segment(VectorLayout *l, guint word, uint64_t mask) {
+  guint width = (guint)__builtin_popcountll(mask);
+  Segment s = {mask, l->template[word], word, l -> bits, width};
+  if (!mask) return;
+  g_array_append_val(l->segments, s);
+  l->bits += width;
+}
+
+static void pack(VectorLayout *l) {
+  g_array_set_size(l->segments, 0);
+  l->bits = 0;
+  for (guint i = 0; i < l->n; i++) add_segment(l, i, ~l->constant[i]);
+}
+
+static VectorLayout *layout_of(guint n) {
+  VectorLayout *l = g_new0(VectorLayout, 1);
+  guint room = 1 + (n - 1 + LANE - 1) / LANE * LANE;
+  l->n = n;
+  l->template = g_new0(uint64_t, room);
+  l->constant = g_new(uint64_t, room);
+  memset(l->constant, 0xff, room * sizeof(uint64_t));
+  l->segments = g_array_new(FALSE, FALSE, sizeof(Segment));
   choose_ways(l);
+  return l;
 }
 
 VectorLayout *vector_layout_new(const Arena *template) {
-  VectorLayout *l = g_new0(VectorLayout, 1);
-  l->n = words_in_use(template);
-  l->template = g_new(uint64_t, l->n);
-  l->constant = g_new(uint64_t, l->n);
+  VectorLayout *l = layout_of(words_in_use(template));
   l->template[0] = arena_used(template);
   memcpy(l->template + 1, arena_words(template), (l->n - 1) * sizeof(uint64_t));
-  memset(l->constant, 0xff, l->n * sizeof(uint64_t));
-  lay_out(l);
   return l;
 }
 
@@ -158,7 +173,7 @@ void vector_layout_free(VectorLayout *l) {
   if (!l) return;
   g_free(l->template);
   g_free(l->constant);
-  g_free(l->segments);
+  g_array_unref(l->segments);
   g_free(l);
 }
 
@@ -207,39 +222,44 @@ bool vector_gaps_any(const VectorGaps *g) {
   return false;
 }
 
-static void close_gaps(VectorLayout *l, VectorGaps *g) {
-  for (guint i = 0; g && i < g->masks->len; i++) l->constant[i] &= ~g_array_index(g->masks, uint64_t, i);
-  if (g) g_array_set_size(g->masks, 0);
+static uint64_t gap(const VectorGaps *g, guint i) {
+  return g && i < g->masks->len ? g_array_index(g->masks, uint64_t, i) : 0;
 }
 
+/* New bits go behind the old ones as long as vectors stay as long as they are: then old vectors are good as they stand,
+ * with 0 for the new bits. Else everything is packed anew. */
 VectorLayout *vector_layout_extend(const VectorLayout *l, VectorGaps *g, VectorGaps *more) {
-  VectorLayout *wider = g_new0(VectorLayout, 1);
-  wider->n = MAX(MAX(l->n, g->masks->len), more ? more->masks->len : 0);
-  wider->template = g_new0(uint64_t, wider->n);
-  wider->constant = g_new(uint64_t, wider->n);
-  memset(wider->constant, 0xff, wider->n * sizeof(uint64_t));
+  VectorLayout *wider = layout_of(MAX(MAX(l->n, g->masks->len), more ? more->masks->len : 0));
   memcpy(wider->template, l->template, l->n * sizeof(uint64_t));
   memcpy(wider->constant, l->constant, l->n * sizeof(uint64_t));
-  close_gaps(wider, g);
-  close_gaps(wider, more);
-  lay_out(wider);
+  g_array_append_vals(wider->segments, l->segments->data, l->segments->len);
+  wider->bits = l->bits;
+  for (guint i = 0; i < wider->n; i++) {
+    uint64_t new = (gap(g, i) | gap(more, i)) & wider->constant[i];
+    wider->constant[i] &= ~new;
+    add_segment(wider, i, new);
+  }
+  if (vector_words(wider) != vector_words(l)) pack(wider);
+  g_array_set_size(g->masks, 0);
+  if (more) g_array_set_size(more->masks, 0);
   return wider;
 }
 
-/* Both layouts have the template in common, and `to` has every bit of `from`: one walk over both, by word. */
+/* Bits by word, then packed: of a layout that is packed, each word has one segment. */
 void vector_convert(const VectorLayout *from, const VectorLayout *to, const uint64_t *in, uint64_t *out) {
-  uint64_t buffer[2];
+  if (vector_words(from) == vector_words(to)) {
+    memcpy(out, in, vector_words(to) * sizeof *out);
+    return;
+  }
+  uint64_t *words = g_newa(uint64_t, to->n);
+  memset(words, 0, to->n * sizeof *words);
+  for (guint i = 0; i < from->segments->len; i++) {
+    const Segment *s = &g_array_index(from->segments, Segment, i);
+    words[s->word] |= spread_portable(get(in, s->place, s->width), s->mask);
+  }
   memset(out, 0, vector_words(to) * sizeof *out);
-  for (guint i = 0, j = 0; i < from->n_segments; i++) {
-    const Segment *s = &from->segments[i];
-    while (to->segments[j].word < s->word) j++;
-    const Segment *t = &to->segments[j];
-    g_assert(t->word == s->word && (s->mask & ~t->mask) == 0);
-    guint width = (guint)__builtin_popcountll(s->mask), room = (guint)__builtin_popcountll(t->mask);
-    uint64_t bits = gather_portable(spread_portable(get(in, s->place, width), s->mask), t->mask);
-    buffer[0] = buffer[1] = 0;
-    put(buffer, t->place % 64, bits);
-    out[t->place / 64] |= buffer[0];
-    if (t->place % 64 + room > 64) out[t->place / 64 + 1] |= buffer[1];
+  for (guint i = 0; i < to->segments->len; i++) {
+    const Segment *s = &g_array_index(to->segments, Segment, i);
+    put(out, s->place, s->width, gather_portable(words[s->word], s->mask));
   }
 }

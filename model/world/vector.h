@@ -31,6 +31,8 @@ void vector_gaps_free(VectorGaps *g);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(VectorGaps, vector_gaps_free)
 void vector_gaps_note(VectorGaps *g, const VectorLayout *l, const Arena *a); /* what of `a` the layout lacks */
 bool vector_gaps_any(const VectorGaps *g);
-/* The layout with the gaps of both closed (`more` may be NULL); the gaps are forgotten. */
+/* The layout with the gaps of both closed (`more` may be NULL); the gaps are forgotten. As long as vector_words is the
+ * same, old vectors are vectors of the new layout. */
 VectorLayout *vector_layout_extend(const VectorLayout *l, VectorGaps *g, VectorGaps *more);
+/* Of two layouts of which one extends the other, perhaps in several steps. */
 void vector_convert(const VectorLayout *from, const VectorLayout *to, const uint64_t *in, uint64_t *out);

@@ -20,6 +20,7 @@ World *world_new(const Costs *costs, size_t arena_limit) {
   g_ptr_array_add(w->choices, NULL);
   g_ptr_array_add(w->names, NULL);
   g_array_set_size(w->sites, 1);
+  w->base = (char *)arena_words(w->arena);
   w->root = arena_alloc(w->arena, sizeof(Root));
   return w;
 }
@@ -66,13 +67,6 @@ Hash128 world_hash(World *w) {
 }
 
 /* ---- tables that grow by doubling blocks: id 1.. ; block k holds FIRST << k entries ---- */
-
-void *table_at(const World *w, const Table *t, uint32_t id, size_t size) {
-  g_assert(id > 0 && id <= t->count);
-  uint32_t n = id - 1 + TABLE_FIRST;
-  guint k = 31u - (guint)__builtin_clz(n) - TABLE_FIRST_LOG;
-  return (char *)arena_at(w->arena, t->block[k]) + (n - ((guint)TABLE_FIRST << k)) * size;
-}
 
 uint32_t table_add(World *w, Table *t, size_t size) {
   uint32_t n = t->count + TABLE_FIRST;
@@ -147,9 +141,6 @@ void *world_type_data(const World *w, const ProcessType *type) {
   return NULL;
 }
 
-Proc *proc_at(const World *w, ProcId p) {
-  return table_at(w, &w->root->procs, p, sizeof(Proc));
-}
 static const ProcessType *type_of(const World *w, const Proc *pr) {
   return w->types->pdata[pr->type];
 }
@@ -187,7 +178,7 @@ void *world_locals(World *w, ProcId p) {
 static void proc_end(World *w, ProcId p, Proc *pr) {
   if (pr->n_held) w->root->ended_holding++;
   if (pr->timer) timer_drop(w, p);
-  uint32_t *link = arena_at(w->arena, pr->locals);
+  uint32_t *link = locals_at(w, pr->locals);
   memset(link, 0, MAX(type_of(w, pr)->locals_size, 16));
   *link = w->root->free_locals[pr->type];
   w->root->free_locals[pr->type] = pr->locals;
@@ -200,7 +191,7 @@ static void proc_end(World *w, ProcId p, Proc *pr) {
 Step world_resume(World *w, ProcId p) {
   Proc *pr = proc_at(w, p);
   g_assert(pr->state == PROC_READY);
-  Step s = type_of(w, pr)->resume(w, p, arena_at(w->arena, pr->locals));
+  Step s = type_of(w, pr)->resume(w, p, locals_at(w, pr->locals));
   pr->fired = 0;
   if (s.kind == STEP_DONE) proc_end(w, p, pr);
   g_assert((s.kind == STEP_BLOCKED) == (pr->state == PROC_BLOCKED));
@@ -214,7 +205,7 @@ bool world_enabled(const World *w, ProcId p) {
   const Proc *pr = proc_at(w, p);
   if (pr->state != PROC_READY) return false;
   const TypeGuide *g = w->guides[pr->type];
-  return !g || !g->guard || g->guard(w, p, arena_at(w->arena, pr->locals));
+  return !g || !g->guard || g->guard(w, p, locals_at(w, pr->locals));
 }
 bool world_alive(const World *w, ProcId p) {
   return p && p <= w->root->procs.count && proc_at(w, p)->state != PROC_FREE;
@@ -243,7 +234,7 @@ const char *world_name_of(const World *w, ProcId p) {
 
 const char *world_at(const World *w, ProcId p) {
   const Proc *pr = proc_at(w, p);
-  return type_of(w, pr)->at(w, arena_at(w->arena, pr->locals));
+  return type_of(w, pr)->at(w, locals_at(w, pr->locals));
 }
 
 /* ---- marks ---- */

@@ -42,6 +42,7 @@ typedef struct {
 
 struct World {
   Arena *arena;
+  char *base; /* of the arena */
   Ledger *ledger;
   Root *root;
   Costs costs;
@@ -54,9 +55,20 @@ struct World {
   GArray *sites;                      /* SiteId of each object name: charges under a lock go there */
 };
 
-void *table_at(const World *w, const Table *t, uint32_t id, size_t size);
+/* 16: the unit of arena offsets. */
+static inline void *table_at(const World *w, const Table *t, uint32_t id, size_t size) {
+  g_assert(id > 0 && id <= t->count);
+  uint32_t n = id - 1 + TABLE_FIRST;
+  guint k = 31u - (guint)__builtin_clz(n) - TABLE_FIRST_LOG;
+  return w->base + (size_t)t->block[k] * 16 + (n - ((guint)TABLE_FIRST << k)) * size;
+}
+static inline void *locals_at(const World *w, uint32_t offset) {
+  return w->base + (size_t)offset * 16;
+}
 uint32_t table_add(World *w, Table *t, size_t size);
 uint16_t world_intern(World *w, const char *name);
-Proc *proc_at(const World *w, ProcId p);
+static inline Proc *proc_at(const World *w, ProcId p) {
+  return table_at(w, &w->root->procs, p, sizeof(Proc));
+}
 Object *object_at(const World *w, ObjectId o);
 Node *message_node(const World *w, uint32_t n);
