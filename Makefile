@@ -139,7 +139,8 @@ $(BUILD)/tidy/tests/%: tests/%.c .clang-tidy $(H_FILES)
 	@$(TIDY)
 $(BUILD)/tidy/%: %.c $(BUILD)/obj/%.o .clang-tidy
 	@$(TIDY)
-TIDY = mkdir -p $(@D) && clang-tidy --quiet $< -- $(ALL_CFLAGS) 2>$@.log && touch $@ || { cat $@.log >&2; exit 1; }
+# Shallow analysis: a tenth of the time, and it has found what the deep one has.
+TIDY = mkdir -p $(@D) && clang-tidy --quiet $< -- $(ALL_CFLAGS) -Xclang -analyzer-config -Xclang mode=shallow 2>$@.log && touch $@ || { cat $@.log >&2; exit 1; }
 
 ## --- measure -------------------------------------------------------------------------------------------------------
 demo: deps                 ## installs, builds, and reproduces the published connect-storm table

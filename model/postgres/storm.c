@@ -97,12 +97,13 @@ static int64_t percentile(const GArray *sorted, guint percent) {
 }
 
 static void put_waits(Storm *s) {
-  if (s->waits->len == 0) return;
-  put_wait(s, "last", g_array_index(s->waits, int64_t, s->waits->len - 1));
+  const guint n = s->waits->len;
+  if (n == 0) return;
+  put_wait(s, "last", g_array_index(s->waits, int64_t, n - 1));
   g_array_sort(s->waits, by_value);
   int64_t sum = 0;
-  for (guint i = 0; i < s->waits->len; i++) sum += g_array_index(s->waits, int64_t, i);
-  put_wait(s, "mean", sum / s->waits->len);
+  for (guint i = 0; i < n; i++) sum += g_array_index(s->waits, int64_t, i);
+  put_wait(s, "mean", sum / n);
   put_wait(s, "p50", percentile(s->waits, 50));
   put_wait(s, "p95", percentile(s->waits, 95));
   put_wait(s, "p99", percentile(s->waits, 99));
