@@ -5,6 +5,7 @@ enum { SPARE_SERVERS = 1, CANCELS_MORE = 4 };
 
 typedef struct {
   guint clients, stride, cancels, pools, row_servers, direct;
+  bool moves;
 } Sizes;
 
 static guint copies(const ClientDef *d) {
@@ -39,6 +40,9 @@ static Sizes sizes_of(const PoolerConfig *c) {
     direct |= d->via_server >= 0;
   }
   z.cancels = MIN(z.cancels, (guint)UINT16_MAX - 1);
+  for (int i = 0; i < c->work.n_events; i++)
+    if (c->work.events[i].verb == EVENT_RELOAD) z.moves = true;
+  if (z.moves) z.pools *= 2;
   if (direct) z.direct = z.clients * z.stride;
   return z;
 }
@@ -67,6 +71,8 @@ static ObjectId *queues(Pooler *p, guint n, const char *name) {
 static void make_tables(Pooler *p, const PoolerConfig *c, const Sizes *z) {
   p->pools_each = (guint)c->n_pools;
   p->stride = z->stride;
+  p->moves = z->moves;
+  p->n_events = (guint)c->work.n_events;
   p->n_pools = z->pools;
   p->n_clients = z->clients;
   p->n_sessions = z->clients * z->stride;
@@ -118,6 +124,8 @@ static void make_queues(Pooler *p, const PoolerConfig *c) {
   if (limits && watched(c, true)) p->q_age = queues(p, p->n_servers, "age");
   if (limits && watched(c, false)) p->q_watch = queues(p, p->n_servers, "idle time");
   if (limits && fences_end(c)) p->q_fence = queues(p, p->n_cancels, "fence");
+  if (c->work.n_events) p->q_event = queues(p, (guint)c->work.n_events, "event");
+  if (c->work.n_events) p->q_shutdown = queue_new(p->w, "shutdown");
   if (c->tick_ns >= 0) p->q_tick = queue_new(p->w, "work for the tick");
 }
 

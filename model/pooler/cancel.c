@@ -179,7 +179,7 @@ static Step authenticate(Pooler *p, Cancel *x) {
 }
 
 static guint first_pool(const Pooler *p, const Cancel *x) {
-  return x->process * p->pools_each;
+  return pool_of(p, x->process, 0);
 }
 
 /* The next pool, from x->cursor on, where there is something to cancel. */
@@ -286,6 +286,7 @@ static Step deliver(Pooler *p, Cancel *x, ProcId self) {
   if (!(x->flags & XF_FORWARDED)) {
     x->flags |= XF_FORWARDED;
     carrier_connected(p, x);
+    measure_cancel_forwarded(p, x);
     fence_limit(p, x);
     if (x->pool != DIRECT && pool_config(p, x->pool)->ack == ACK_NONE) {
       fence_over(p, x);

@@ -4,7 +4,8 @@
 #include "model/pooler/state.h"
 
 static uint32_t session_number(Process *pr) {
-  return ++pr->keys;
+  pr->keys++;
+  return ++pr->secrets;
 }
 
 static void key_random(Pooler *p, Session *e) {

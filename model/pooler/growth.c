@@ -6,13 +6,13 @@
 
 static guint in_state(const Pooler *p, guint pool, ServerState st) {
   guint n = 0;
-  for (guint i = 0; i < p->row_servers; i++) n += p->servers[pool * p->row_servers + i].state == st;
+  EACH_SERVER(p, pool, s) n += s->state == st;
   return n;
 }
 
 static guint being_checked(const Pooler *p, guint pool) {
   guint n = 0;
-  for (guint i = 0; i < p->row_servers; i++) n += p->servers[pool * p->row_servers + i].own == OWN_CHECK;
+  EACH_SERVER(p, pool, s) n += s->own == OWN_CHECK;
   return n;
 }
 
@@ -48,7 +48,7 @@ static bool same(const char *a, const char *b) {
 }
 
 static guint sharing(const Pooler *p, guint pool, bool by_db) {
-  guint n = 0, first = pool_process(p, pool) * p->pools_each;
+  guint n = 0, first = pool_of(p, pool_process(p, pool), 0);
   const PoolConfig *c = pool_config(p, pool);
   for (guint i = first; i < first + p->pools_each; i++) {
     const PoolConfig *o = pool_config(p, i);
@@ -65,10 +65,12 @@ static bool cap_full(const Pooler *p, guint pool) {
 
 /* The first idle connection of a pool under the same cap is closed to make room. */
 static bool evict_one(Pooler *p, guint pool) {
-  guint first = pool_process(p, pool) * p->pools_each;
-  for (guint i = 0; i < p->pools_each * p->row_servers; i++) {
-    Server *s = &p->servers[first * p->row_servers + i];
-    if (s->state != SV_IDLE || !same(pool_config(p, s->pool)->db, pool_config(p, pool)->db)) continue;
+  guint first = pool_of(p, pool_process(p, pool), 0);
+  for (guint i = 0; i < p->n_pools * p->row_servers; i++) {
+    Server *s = &p->servers[i];
+    if (s->state != SV_IDLE || s->pool < first || s->pool >= first + p->pools_each ||
+        !same(pool_config(p, s->pool)->db, pool_config(p, pool)->db))
+      continue;
     server_close(p, s);
     return true;
   }
@@ -84,7 +86,7 @@ bool caps_allow(Pooler *p, guint pool, bool evict) {
 /* Pools in turn: whoever has waiters and fewer connections than this one gets its place. */
 bool caps_take(Pooler *p, Server *s) {
   if (!config_of(p)->pools_in_turn || !cap_full(p, s->pool)) return false;
-  guint first = pool_process(p, s->pool) * p->pools_each, mine = pool_live(p, s->pool);
+  guint first = pool_of(p, pool_process(p, s->pool), 0), mine = pool_live(p, s->pool);
   for (guint i = first; i < first + p->pools_each; i++) {
     if (i == s->pool || p->pools[i].n_waiters == 0 || pool_live(p, i) + 1 >= mine) continue;
     server_close(p, s);

@@ -5,19 +5,13 @@
 
 /* Which connection the pooler takes an identity for: the first that answers to it, right or wrong. */
 static Server *named(const Pooler *p, guint pool, const TakenEntry *e) {
-  for (guint i = 0; i < p->row_servers; i++) {
-    Server *s = &p->servers[pool * p->row_servers + i];
-    if (s->state != SV_FREE && s->state != SV_OPENING && server_identity(p, s) == e->server) return s;
-  }
+  EACH_SERVER(p, pool, s) if (s->state != SV_OPENING && server_identity(p, s) == e->server) return s;
   return NULL;
 }
 
 /* real_key_passthrough: any connection with this key, whoever holds it, checked out or not. */
 static Server *with_key(const Pooler *p, guint pool, const Cancel *x) {
-  for (guint i = 0; i < p->row_servers; i++) {
-    Server *s = &p->servers[pool * p->row_servers + i];
-    if (s->state != SV_FREE && s->state != SV_OPENING && s->pid == x->key_pid && s->secret == x->key_secret) return s;
-  }
+  EACH_SERVER(p, pool, s) if (s->state != SV_OPENING && s->pid == x->key_pid && s->secret == x->key_secret) return s;
   return NULL;
 }
 

@@ -47,10 +47,7 @@ static Server *pop_idle(Pooler *p, guint pool) {
 /* Those that cannot be handed out but are not in the table of checked-out ones any more. */
 static guint set_apart(const Pooler *p, guint pool) {
   guint n = 0;
-  for (guint i = 0; i < p->row_servers; i++) {
-    const Server *s = &p->servers[pool * p->row_servers + i];
-    n += s->state == SV_FENCED || (s->state == SV_CLEANING && s->flags & SVF_CHECKED_IN);
-  }
+  EACH_SERVER(p, pool, s) n += s->state == SV_FENCED || (s->state == SV_CLEANING && s->flags & SVF_CHECKED_IN);
   return n;
 }
 
@@ -60,7 +57,7 @@ guint pool_total(const Pooler *p, guint pool) {
 
 guint pool_live(const Pooler *p, guint pool) {
   guint n = p->pools[pool].carriers;
-  for (guint i = 0; i < p->row_servers; i++) n += p->servers[pool * p->row_servers + i].state != SV_FREE;
+  EACH_SERVER(p, pool, s) n++;
   return n;
 }
 
@@ -197,6 +194,7 @@ static bool to_be_cleaned(const Pooler *p, const Server *s) {
 void pool_release(Pooler *p, Server *s) {
   Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
   if (e) session_drop(e, server_id(p, s));
+  if (s->owner) s->last_owner = s->owner;
   fence_release(p, s);
   if (step_is(p, s->pool, POOLSTEP_CHECK_IN, DO_SKIP)) {
     s->pc = SP_IDLE;
@@ -219,7 +217,7 @@ void pool_release(Pooler *p, Server *s) {
 static bool unfit(const Pooler *p, const Server *s) {
   const Pool *pl = pool_at(p, s->pool);
   const PoolConfig *c = pool_config(p, s->pool);
-  if (pl->flags & (PLF_OFFLINE | PLF_PAUSED | PLF_SHUTDOWN | PLF_BANNED) && !pl->moved_to) return true;
+  if (pl->flags & (PLF_OFFLINE | PLF_PAUSED | PLF_SHUTDOWN | PLF_BANNED)) return true;
   if (s->flags & (SVF_OLD | SVF_SPENT | SVF_BROKEN | SVF_CUT)) return true;
   return c->fence == FENCE_RETIRE && s->directed > s->seen;
 }
@@ -245,7 +243,6 @@ void pool_check_in(Pooler *p, Server *s) {
     if (!tracked) pl->failures++, s->flags |= SVF_SPENT;
   }
   s->owner = 0;
-  if (pl->moved_to) pool_adopt(p, s, pl->moved_to - 1u);
   if (unfit(p, s)) {
     server_close(p, s);
     return;
@@ -261,4 +258,16 @@ void pool_unfence(Pooler *p, Server *s) {
   if (s->state != SV_FENCED) return;
   pool_check_in(p, s);
   server_settle(p, s);
+}
+
+/* Something was set free, or a pause is over. */
+void pool_serve(Pooler *p, guint pool) {
+  while (pool_at(p, pool)->n_waiters && pool_at(p, pool)->n_idle) {
+    Server *s = pop_idle(p, pool);
+    server_state(p, s, SV_TAKEN);
+    pool_put(p, s);
+    server_settle(p, s);
+    if (s->state == SV_IDLE) return;
+  }
+  pool_grow(p, pool, POKE_REQUEST);
 }

@@ -37,15 +37,16 @@ const char *pooler_last(const Pooler *p); /* the last of these in words: who, wh
 typedef struct {
   const char *name;
   guint idle, taken, fenced, cleaning, opening, closing; /* what the server connections are */
-  guint sockets;                                         /* live ones of these */
+  guint checked_out; /* those taken, and those being cleaned that are not checked in yet */
+  guint sockets;     /* live ones of these */
   guint carriers;
   guint listed_idle;   /* length of its idle list */
   guint listed_twice;  /* entries there that are no idle connection of this pool, or stand there twice */
   guint counted_taken; /* as its table of checked-out connections says */
   guint owners;        /* check-outs that sessions hold */
   guint waiters, parked;
-  guint size, reserve; /* how many it may have */
-  bool opening_or_poked, paused, offline;
+  guint size, reserve;                                /* how many it may have */
+  bool opening_or_poked, could_open, paused, offline; /* could_open: by its own rules it would open one */
 } PoolView;
 guint pooler_pools(const Pooler *p); /* pools of all processes */
 PoolView pooler_pool(const Pooler *p, guint pool);
@@ -54,6 +55,7 @@ int pooler_lost_server(const Pooler *p);   /* a live server connection that nobo
 int pooler_shared_server(const Pooler *p); /* one that two sessions hold, or a session and the idle list; -1 */
 
 /* ---- the cancel map (A3, A4) ---- */
+enum { POOLER_NAMES_NOTHING = -2 }; /* an entry whose connection is gone */
 typedef struct {
   guint client;  /* session */
   int server;    /* that the map names; -1: no entry */

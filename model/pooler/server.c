@@ -16,6 +16,7 @@ void server_state(Pooler *p, Server *s, ServerState to) {
   if (was == to) return;
   measure_server(p, s, (int)was);
   if (s->pool != DIRECT && (was == SV_IDLE || to == SV_IDLE)) watch_idle(p, s, to == SV_IDLE);
+  events_look(p);
 }
 
 /* ---- opening ---- */
@@ -65,6 +66,7 @@ static Step log_in(Pooler *p, Server *s, ProcId self) {
   int b = host_fork(h, hc, (uint16_t)(server_id(p, s) + 1));
   if (b < 0) return failed(p, s);
   s->backend = (uint16_t)(b + 1);
+  measure_backend(p, s->host, 1);
   s->pid = host_key_pid(h, hc, b);
   s->secret = h->backends[b].secret;
   s->pc = SP_READY;
@@ -192,6 +194,7 @@ static Step start(Pooler *p, Server *s, ProcId self) {
   b->query = e->query;
   b->open = e->flags & SEF_TRANSACTION && e->query != QUERY_END;
   const QueryDef *q = session_query(p, e);
+  events_look(p);
   int64_t cpu = q && config_of(p)->servers[s->host].cores ? draw_ns(p, &q->cpu) : 0;
   if (cpu <= 0) return lock_then_run(p, s, self);
   s->pc = SP_LOCK;

@@ -111,6 +111,7 @@ static void backend_exit(Pooler *p, Server *s) {
   if (!s->backend) return;
   cancels_handle_all(p, s, true);
   host_exit(p->hosts[s->host], s->backend - 1);
+  measure_backend(p, s->host, -1);
   s->backend = 0;
 }
 

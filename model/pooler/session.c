@@ -13,7 +13,9 @@ static Session *session_of(World *w, ProcId self, void *locals, Pooler **p) {
 void session_state(Pooler *p, Session *e, SessionState to) {
   SessionState was = e->state;
   e->state = (uint8_t)to;
-  if (was != to) measure_session(p, e, (int)was);
+  if (was == to) return;
+  measure_session(p, e, (int)was);
+  events_look(p);
 }
 
 Server *session_server(const Pooler *p, const Session *e, guint pool) {
@@ -61,7 +63,7 @@ int session_new(Pooler *p, guint client, guint k) {
   p->shared->sessions++;
   *e = (Session){.client = (uint16_t)client};
   e->process = direct ? 0 : (uint16_t)process_for(p);
-  e->pool = direct ? DIRECT : (uint16_t)(e->process * p->pools_each + (guint)d->pool);
+  e->pool = direct ? DIRECT : (uint16_t)pool_of(p, e->process, (guint)d->pool);
   if (!direct && p->processes[e->process].flags) return *e = (Session){0}, p->shared->sessions--, -1;
   e->proc = world_spawn(p->w, p->t_session, 0);
   *(uint32_t *)world_locals(p->w, e->proc) = id;
@@ -139,6 +141,7 @@ void session_ask(Pooler *p, Session *e, Request what, int64_t after_ns) {
   if (what == REQ_END) e->query = QUERY_END;
   e->result = RES_OK;
   e->pc = E_REQUEST;
+  measure_asked(p, e);
   queue_wake_one(p->w, p->q_session[session_id(p, e)], after_ns);
 }
 
@@ -191,7 +194,7 @@ static bool asks_pool(const Pooler *p, const Session *e, guint k) {
 /* Pool that it needs a server of and has none; -1: it has all. */
 static int lacks(const Pooler *p, const Session *e) {
   for (guint k = 0; k < p->pools_each; k++) {
-    guint pool = e->process * p->pools_each + k;
+    guint pool = pool_of(p, e->process, k);
     if (asks_pool(p, e, k) && !session_server(p, e, pool)) return (int)pool;
   }
   return -1;

@@ -69,7 +69,7 @@ typedef struct {
   uint16_t pool;           /* DIRECT: a client's own */
   uint16_t host;           /* index of the postmaster */
   uint16_t backend;        /* there, + 1 */
-  uint16_t owner;          /* session + 1 */
+  uint16_t owner, last_owner; /* session + 1; last: who had it before it was released */
   uint16_t fences;         /* cancels that hold it */
   uint16_t directed, seen; /* retire_session: cancels meant for it, 57014s it has returned since */
   uint16_t tenancy;        /* generation_check: counts check-outs, or commands */
@@ -199,14 +199,13 @@ enum {
 typedef struct {
   uint16_t flags, n_idle, n_waiters, n_parked;
   uint16_t opening, carriers, attempts; /* under way; carriers: sockets of cancels; attempts: not yet connected */
-  uint16_t moved_to;                    /* pool + 1 */
   uint16_t failures;
   uint16_t next_host;
   TakenHead taken;
 } Pool;
 
 typedef struct {
-  uint32_t keys, seq; /* counters of identities */
+  uint32_t keys, seq, secrets; /* counters of identities */
   uint16_t flags, slots_used, next_pool;
   uint16_t spare;
 } Process;
@@ -217,7 +216,7 @@ typedef struct {
 
 typedef struct {
   uint32_t clients_left, sockets, sessions;
-  uint16_t next_process, config, map_errors, crashed;
+  uint16_t next_process, config, config_before, generation;
   uint32_t moments; /* bit i: moment i has passed */
   uint16_t turn_counter, errors;
 } Shared;
@@ -249,7 +248,9 @@ struct Pooler {
   TypeId t_client, t_session, t_server, t_cancel, t_signal, t_tick, t_watch, t_event, t_arrivals, t_moment, t_fence;
   ChoiceId ch_delay, ch_process, ch_host, ch_loss, ch_signal;
   Measure *measure;
-  bool timed;
+  bool timed, moves; /* moves: a reload may come; there are two sets of pools, and connections change theirs */
+  guint n_events;
+  ObjectId *q_event, q_shutdown;
 };
 
 static inline Pool *pool_at(const Pooler *p, guint i) {
@@ -263,7 +264,11 @@ static inline const PoolConfig *pool_config(const Pooler *p, guint pool) {
   return &config_of(p)->pools[pool % p->pools_each];
 }
 static inline guint pool_process(const Pooler *p, guint pool) {
-  return pool / p->pools_each;
+  return pool / p->pools_each % (guint)config_of(p)->processes;
+}
+/* Pool k of a process, as requests find it now. */
+static inline guint pool_of(const Pooler *p, guint process, guint k) {
+  return (p->shared->generation * (guint)config_of(p)->processes + process) * p->pools_each + k;
 }
 static inline guint server_id(const Pooler *p, const Server *s) {
   return (guint)(s - p->servers);
@@ -293,6 +298,17 @@ static inline const QueryDef *session_query(const Pooler *p, const Session *e) {
 static inline PgBackend *server_backend(const Pooler *p, const Server *s) {
   return s->backend ? &p->hosts[s->host]->backends[s->backend - 1] : NULL;
 }
+
+/* Server connections of a pool; its own row, unless a reload has moved some. */
+static inline Server *pool_first(const Pooler *p, guint pool) {
+  return p->servers + (p->moves ? 0 : pool * p->row_servers);
+}
+static inline Server *pool_last(const Pooler *p, guint pool) {
+  return p->servers + (p->moves ? p->n_pools : pool + 1) * p->row_servers;
+}
+#define EACH_SERVER(p, pool_, s)                                                                                       \
+  for (Server *s = pool_first(p, pool_); s < pool_last(p, pool_); s++)                                                 \
+    if (s->state != SV_FREE && s->pool == (pool_))
 
 /* ---- draw.c: times ---- */
 int64_t draw_ns(const Pooler *p, const Delay *d);
@@ -324,7 +340,6 @@ void pool_receive(Pooler *p, Session *e);
 void pool_unreceived(Pooler *p, Session *e);
 bool caps_take(Pooler *p, Server *s); /* a shared cap gives its place to another pool: it is closed */
 bool caps_allow(Pooler *p, guint pool, bool evict);
-void pool_adopt(Pooler *p, Server *s, guint to);
 guint pool_total(const Pooler *p, guint pool); /* as the pool itself counts */
 bool pool_check_out(Pooler *p, Session *e, guint pool);
 void pool_enqueue(Pooler *p, Session *e, guint pool);
@@ -342,7 +357,7 @@ void tick_wake(Pooler *p);
 void pool_sleep(Pooler *p, guint pool); /* no opening before server_login_retry, or the back-off, is over */
 bool pool_should_grow(const Pooler *p, guint pool);
 void watch_start(Pooler *p, guint kind, guint id, int64_t ns, bool limit, ObjectId on);
-enum { WATCH_AGE, WATCH_IDLE, WATCH_STALE, WATCH_RETRY, WATCH_FENCE, WATCH_RESERVE };
+enum { WATCH_AGE, WATCH_IDLE, WATCH_STALE, WATCH_RETRY, WATCH_FENCE, WATCH_RESERVE, WATCH_SHUTDOWN };
 
 /* ---- server.c ---- */
 Server *server_open(Pooler *p, guint slot, guint pool, guint host);
@@ -395,6 +410,15 @@ typedef enum {
 } Outcome;
 
 /* ---- environment.c, arrivals.c, reload.c ---- */
+void events_look(Pooler *p);
+void reload_begin(Pooler *p);
+void reload_move(Pooler *p);
+void pooler_process_down(Pooler *p, int process);
+void pooler_process_up(Pooler *p, int process);
+void pooler_shutdown(Pooler *p, int process);
+void pooler_shutdown_ends(Pooler *p);
+void shutdown_due(Pooler *p);
+void pool_serve(Pooler *p, guint pool); /* waiters get what is idle */
 void event_start(Pooler *p, guint event);
 void moment_start(Pooler *p, guint moment);
 void arrivals_start(Pooler *p, guint def, guint first, guint slots);
@@ -423,6 +447,10 @@ void measure_refused(Pooler *p, const Client *c);
 void measure_deadline(Pooler *p, const Client *c);
 void measure_cancel_sent(Pooler *p, const Cancel *x);
 void measure_cancel_over(Pooler *p, const Cancel *x);
+void measure_cancel_forwarded(Pooler *p, const Cancel *x);
+void measure_backend(Pooler *p, guint host, int by);
+void measure_map(Pooler *p, guint pool, guint entries);
+void measure_asked(Pooler *p, const Session *e);
 void measure_carrier(Pooler *p, guint pool, int by);
 void pooler_say(Pooler *p, const char *format, ...) G_GNUC_PRINTF(2, 3);
 

@@ -51,10 +51,16 @@ static uint64_t reverse_key(const Pooler *p, const Taken *t, const Server *s) {
   return t->gen == TAKEN_G3 ? s->pid : server_identity(p, s);
 }
 
+/* A session's slot is used again by others; what the pooler knows it by is its key, and of a counter only that. */
+static uint32_t client_key(const Pooler *p, guint session) {
+  const Session *e = &p->sessions[session];
+  return config_of(p)->client_identity == CLIENT_COUNTER ? e->key_pid + 1 : e->key_secret;
+}
+
 void taken_take(Pooler *p, guint pool, guint session, const Server *s) {
   Taken t = taken_of(p, pool);
   g_assert(t.h->n_servers < p->row_servers && t.h->n_pairs < p->row_servers);
-  TakenEntry e = {.client = session + 1,
+  TakenEntry e = {.client = client_key(p, session),
                   .server = server_identity(p, s),
                   .slot = server_id(p, s) + 1,
                   .pid = s->pid,
@@ -67,9 +73,12 @@ void taken_take(Pooler *p, guint pool, guint session, const Server *s) {
     put(t.clients, &t.h->n_clients, find_client(t.clients, t.h->n_clients, e.client), e);
     TakenEntry r = e;
     r.server = reverse_key(p, &t, s);
-    put(t.servers, &t.h->n_servers, find_server(t.servers, t.h->n_servers, r.server), r);
+    TakenEntry *equal = find_server(t.servers, t.h->n_servers, r.server);
+    if (equal && equal->slot != r.slot) measure_count(p, pool, COUNT_COLLISIONS, 1);
+    put(t.servers, &t.h->n_servers, equal, r);
   }
   if (t.h->n_pairs == 0) t.h->counter = 0;
+  measure_map(p, pool, t.gen == TAKEN_G0 ? t.h->n_pairs : t.h->n_clients);
 }
 
 static bool check_in_pair(Taken *t, uint32_t slot) {
@@ -101,6 +110,7 @@ bool taken_check_in(Pooler *p, guint pool, const Server *s) {
     found = true;
   }
   if (t.h->n_pairs == 0) t.h->counter = 0;
+  measure_map(p, pool, t.gen == TAKEN_G0 ? t.h->n_pairs : t.h->n_clients);
   return found;
 }
 
@@ -117,10 +127,10 @@ guint taken_len(const Pooler *p, guint pool) {
 /* G0 has no map by client: the latest pair of it. */
 const TakenEntry *taken_entry(const Pooler *p, guint pool, guint session) {
   Taken t = taken_of(p, pool);
-  if (t.gen != TAKEN_G0) return find_client(t.clients, t.h->n_clients, session + 1);
+  if (t.gen != TAKEN_G0) return find_client(t.clients, t.h->n_clients, client_key(p, session));
   const TakenEntry *e = NULL;
   for (guint i = 0; i < t.h->n_pairs; i++)
-    if (t.pairs[i].client == session + 1) e = &t.pairs[i];
+    if (t.pairs[i].client == client_key(p, session)) e = &t.pairs[i];
   return e;
 }
 

@@ -6,13 +6,13 @@
 
 static bool has_work(const Pooler *p, guint process) {
   if (p->shared->clients_left == 0) return false;
-  for (guint i = process * p->pools_each; i < (process + 1) * p->pools_each; i++)
+  for (guint i = pool_of(p, process, 0); i < pool_of(p, process, 0) + p->pools_each; i++)
     if (p->pools[i].n_parked || (pool_should_grow(p, i) && !(p->pools[i].flags & PLF_ASLEEP))) return true;
   return false;
 }
 
 static void pass(Pooler *p, guint process) {
-  for (guint i = process * p->pools_each; i < (process + 1) * p->pools_each; i++) {
+  for (guint i = pool_of(p, process, 0); i < pool_of(p, process, 0) + p->pools_each; i++) {
     bool carried = carrier_next(p, i);
     if (carried && pool_config(p, i)->carrier_starves) continue;
     pool_grow(p, i, POKE_TICK);
@@ -82,6 +82,7 @@ static void due(Pooler *p, const Watch *t) {
     pool_at(p, t->id)->flags |= PLF_RESERVE;
     pool_grow(p, t->id, POKE_TICK);
     return;
+  case WATCH_SHUTDOWN: shutdown_due(p); return;
   default: break;
   }
   Server *s = &p->servers[t->id];

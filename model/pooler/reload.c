@@ -1,0 +1,142 @@
+/* reload.c - a pooler's pools are built anew and take over connections; a pooler process stops, starts, shuts down.
+ *
+ * A reload has two steps: the new pools are there (requests go to them from now on), then the old ones' connections are
+ * moved, under the locks of both. What a new pool has checked out in between stands in its own table: a move that puts
+ * the old table in its place forgets it (merge_taken: skip). */
+#include "model/pooler/state.h"
+
+static guint other_generation(const Pooler *p, guint pool) {
+  guint half = p->n_pools / 2;
+  return (pool + half) % p->n_pools;
+}
+
+static bool is_current(const Pooler *p, guint pool) {
+  return pool / (p->n_pools / 2) == p->shared->generation;
+}
+
+void reload_begin(Pooler *p) {
+  if (!p->moves) return;
+  p->shared->generation ^= 1;
+  for (guint i = 0; i < p->n_sessions; i++) {
+    Session *e = &p->sessions[i];
+    if (e->state != CL_NONE && e->pool != DIRECT) e->pool = (uint16_t)other_generation(p, e->pool);
+  }
+  for (guint i = 0; i < p->n_pools; i++)
+    if (is_current(p, i)) {
+      Pool *pl = pool_at(p, i), *old = pool_at(p, other_generation(p, i));
+      pl->flags = config_of(p)->pause_survives_reload ? old->flags & PLF_PAUSED : 0;
+    }
+}
+
+static void move_idle(Pooler *p, guint from, guint to) {
+  EACH_SERVER(p, from, s) {
+    if (s->state != SV_IDLE) continue;
+    pool_forget_idle(p, s);
+    if (step_is(p, from, POOLSTEP_MOVE_IDLE, DO_SKIP)) {
+      s->state = SV_TAKEN; /* in no set any more: nobody will ever use or close it */
+      continue;
+    }
+    s->state = SV_TAKEN;
+    s->pool = (uint16_t)to;
+    pool_put(p, s);
+    server_settle(p, s);
+  }
+}
+
+static void move_others(Pooler *p, guint from, guint to) {
+  Pool *a = pool_at(p, from), *b = pool_at(p, to);
+  EACH_SERVER(p, from, s) if (s->state != SV_IDLE) s->pool = (uint16_t)to;
+  b->opening = (uint16_t)(b->opening + a->opening);
+  b->carriers = (uint16_t)(b->carriers + a->carriers);
+  b->attempts = (uint16_t)(b->attempts + a->attempts);
+  a->opening = a->carriers = a->attempts = 0;
+  for (guint i = 0; i < p->n_cancels; i++)
+    if (p->cancels[i].stage > X_LOOKUP && p->cancels[i].pool == from) p->cancels[i].pool = (uint16_t)to;
+}
+
+static void offline_waiters(Pooler *p, guint pool) {
+  while (pool_at(p, pool)->n_waiters) {
+    Session *e = &p->sessions[p->waiters[(size_t)pool * p->row_waiters] - 1];
+    bool retry = pool_config(p, pool)->react.offline != REACT_ERROR;
+    pool_dequeue(p, e);
+    if (retry)
+      session_retry(p, e);
+    else {
+      e->flags |= SEF_OFFLINE;
+      session_wake(p, e);
+    }
+  }
+}
+
+static void move_pool(Pooler *p, guint from, guint to) {
+  guint before = pool_total(p, from) + pool_total(p, to);
+  move_idle(p, from, to);
+  if (step_times(p, from, POOLSTEP_MOVE_TAKEN)) taken_move(p, from, to, step_times(p, from, POOLSTEP_MERGE_TAKEN) != 0);
+  move_others(p, from, to);
+  if (before != pool_total(p, from) + pool_total(p, to)) {
+    world_mark(p->w, POOLER_MOVE_LOST);
+    pooler_say(p, "the move of pool %s: %u connections before, %u after", pool_config(p, to)->name, before,
+               pool_total(p, from) + pool_total(p, to));
+  }
+  offline_waiters(p, from);
+}
+
+void reload_move(Pooler *p) {
+  if (!p->moves) return;
+  for (guint i = 0; i < p->n_pools; i++)
+    if (!is_current(p, i)) move_pool(p, i, other_generation(p, i));
+  for (guint i = 0; i < p->n_pools; i++)
+    if (is_current(p, i)) pool_grow(p, i, POKE_TICK);
+}
+
+/* ---- a process of the pooler ---- */
+
+static bool of_process(const Pooler *p, guint pool, int process) {
+  return process == NONE || pool_process(p, pool) == (guint)process;
+}
+
+/* It is gone: sockets close on both sides. */
+void pooler_process_down(Pooler *p, int process) {
+  for (guint i = 0; i < p->n_sessions; i++) {
+    Session *e = &p->sessions[i];
+    if (e->state == CL_NONE || e->pool == DIRECT || !of_process(p, e->pool, process)) continue;
+    session_client(p, e)->flags |= CLF_FAILED;
+    session_end(p, e, false);
+  }
+  for (guint i = 0; i < p->n_pools * p->row_servers; i++) {
+    Server *s = &p->servers[i];
+    if (s->state != SV_FREE && s->state != SV_CLOSING && of_process(p, s->pool, process)) server_lost(p, s);
+  }
+  for (int i = 0; i < config_of(p)->processes; i++)
+    if (process == NONE || i == process) p->processes[i].flags = 1;
+}
+
+void pooler_process_up(Pooler *p, int process) {
+  for (int i = 0; i < config_of(p)->processes; i++) {
+    if (process != NONE && i != process) continue;
+    p->processes[i] = (Process){.seq = p->pools_each && config_of(p)->pools[0].identity_reset ? 0 : p->processes[i].seq,
+                                .keys = config_of(p)->client_identity == CLIENT_COUNTER ? 0 : p->processes[i].keys,
+                                .secrets = p->processes[i].secrets};
+  }
+}
+
+/* No new clients; those that are there may finish, and what waits is told. */
+void pooler_shutdown(Pooler *p, int process) {
+  for (int i = 0; i < config_of(p)->processes; i++)
+    if (process == NONE || i == process) p->processes[i].flags = 1;
+}
+
+void pooler_shutdown_ends(Pooler *p) {
+  const PoolerConfig *c = config_of(p);
+  if (c->shutdown_timeout_ns >= 0) watch_start(p, WATCH_SHUTDOWN, 0, c->shutdown_timeout_ns, true, p->q_shutdown);
+}
+
+/* Its time is over: what still runs is cancelled, or cut off. */
+void shutdown_due(Pooler *p) {
+  for (guint i = 0; i < p->n_sessions; i++) {
+    Session *e = &p->sessions[i];
+    if (e->state == CL_NONE || e->pool == DIRECT || !p->processes[e->process].flags) continue;
+    session_client(p, e)->flags |= CLF_FAILED;
+    session_end(p, e, false);
+  }
+}
