@@ -1,6 +1,6 @@
 /* bind_postgres.c - the keys under postgres as a PgConfig. Each row names a key and the member it fills; words are
  * given in the order of the member's enum. */
-#include "sim/scenario/scenario.h"
+#include "sim/scenario/scenario_impl.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -51,25 +51,17 @@ static const char *const step_names[PGSTEP_COUNT] = {
     "pop_free",    "push_free",     "search",           "move_pgprocnos",        "move_xids",          "move_subxids",
     "move_status", "store_offsets", "store_own_offset", "release_ProcArrayLock", "release_XidGenLock", "remove"};
 
-static guint choice(const Scenario *s, const char *key, const char *const *words) {
-  const char *word = scenario_word(s, key);
-  for (guint i = 0; words[i]; i++)
-    if (!strcmp(words[i], word)) return i;
-  g_error("scenario: the table allows %s: %s, and nothing here knows it", key, word);
-}
-#define CHOICE(key, ...) choice(s, key, (const char *const[]){__VA_ARGS__, NULL})
-
 static void bind_policies(const Scenario *s, PgConfig *c) {
-  c->take = (FreeListTake)CHOICE("postgres.free_list.take", "head", "lowest");
-  c->give = (FreeListGive)CHOICE("postgres.free_list.give", "head", "tail");
-  c->initial = (FreeListInitial)CHOICE("postgres.free_list.initial", "ascending", "descending");
-  c->links = (FreeListLinks)CHOICE("postgres.free_list.links", "single", "double");
-  c->offsets = (OffsetsPlace)CHOICE("postgres.proc_array.offsets", "in-pgproc", "split", "none");
-  c->order = (ArrayOrder)CHOICE("postgres.proc_array.order", "sorted", "unsorted");
-  c->child_list = (ChildList)CHOICE("postgres.child_list", "walked", "pooled");
-  c->sinval = (SinvalScan)CHOICE("postgres.sinval", "scan-at-connect", "scan-at-exit");
-  c->listing = (Listing)CHOICE("postgres.listing", "by-slot", "by-proc-array");
-  c->touch = (TouchMode)CHOICE("machine.touch", "auto", "words", "ranges");
+  c->take = (FreeListTake)CHOICE(s, "postgres.free_list.take", "head", "lowest");
+  c->give = (FreeListGive)CHOICE(s, "postgres.free_list.give", "head", "tail");
+  c->initial = (FreeListInitial)CHOICE(s, "postgres.free_list.initial", "ascending", "descending");
+  c->links = (FreeListLinks)CHOICE(s, "postgres.free_list.links", "single", "double");
+  c->offsets = (OffsetsPlace)CHOICE(s, "postgres.proc_array.offsets", "in-pgproc", "split", "none");
+  c->order = (ArrayOrder)CHOICE(s, "postgres.proc_array.order", "sorted", "unsorted");
+  c->child_list = (ChildList)CHOICE(s, "postgres.child_list", "walked", "pooled");
+  c->sinval = (SinvalScan)CHOICE(s, "postgres.sinval", "scan-at-connect", "scan-at-exit");
+  c->listing = (Listing)CHOICE(s, "postgres.listing", "by-slot", "by-proc-array");
+  c->touch = (TouchMode)CHOICE(s, "machine.touch", "auto", "words", "ranges");
   c->superusers = scenario_is(s, "workload.login", "superuser");
 }
 

@@ -39,6 +39,9 @@ static bool expectation_agrees(const Scenario *s, guint i, GError **error) {
   const bool m = scenario_given(s, metric), w = scenario_given(s, within), c = scenario_given(s, check),
              v = scenario_given(s, verdict);
   if (m == c) return WRONG(metric, "an expectation has either a metric or a check");
+  g_autofree char *of = g_strdup_printf("expect[%u].of", i), *during = g_strdup_printf("expect[%u].during", i);
+  if (c && scenario_given(s, of)) return WRONG(of, "belongs to a metric, not to a check");
+  if (c && scenario_given(s, during)) return WRONG(during, "belongs to a metric, not to a check");
   if (m && (!w || v)) return WRONG(metric, "a metric goes with within: [low, high]");
   if (c && (!v || w)) return WRONG(check, "a check goes with verdict: holds, violated, not-violated or unknown");
   return true;
@@ -58,9 +61,25 @@ static bool table_is_there(const Scenario *s, const ScenarioOptions *opt, GError
   return path || WRONG("published.table", "no table %s among the program's data", table);
 }
 
+/* Clients and their pooler are one model, a workload of a single server is another. */
+static bool pooler_agrees(const Scenario *s, const ScenarioOptions *opt, GError **error) {
+  (void)opt;
+  if (scenario_given(s, "explore.jitter") && !scenario_is(s, "explore.time", "timed"))
+    return WRONG("explore.jitter", "belongs to time: timed");
+  if (!scenario_has_pooler(s)) {
+    static const char *const theirs[] = {"events", "network"};
+    for (guint i = 0; i < G_N_ELEMENTS(theirs); i++)
+      if (scenario_given(s, theirs[i])) return WRONG(theirs[i], "belongs to clients, and there are none");
+    return true;
+  }
+  if (scenario_given(s, "workload")) return WRONG("workload", "a scenario has either a workload or clients");
+  g_autoptr(PoolerBinding) bound = scenario_bind_pooler(s, NULL, error);
+  return bound != NULL;
+}
+
 bool scenario_agrees(const Scenario *s, const ScenarioOptions *opt, GError **error) {
-  bool (*const parts[])(const Scenario *, const ScenarioOptions *, GError **) = {machine_agrees, workload_agrees,
-                                                                                 expectations_agree, table_is_there};
+  bool (*const parts[])(const Scenario *, const ScenarioOptions *, GError **) = {
+      machine_agrees, workload_agrees, expectations_agree, table_is_there, pooler_agrees};
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
     if (!parts[i](s, opt, error)) return false;
   return true;

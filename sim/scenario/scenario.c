@@ -53,6 +53,13 @@ bool scenario_is(const Scenario *s, const char *key, const char *word) {
   return !g_strcmp0(scenario_word(s, key), word);
 }
 
+guint scenario_choice(const Scenario *s, const char *key, const char *const *words) {
+  const char *word = scenario_word(s, key);
+  for (guint i = 0; words[i]; i++)
+    if (!g_strcmp0(words[i], word)) return i;
+  g_error("scenario: the table allows %s: %s, and nothing here knows it", key, word);
+}
+
 guint scenario_count(const Scenario *s, const char *key) {
   const Node *n = node_at(s->root, key);
   (void)row_of(key);

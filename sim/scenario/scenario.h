@@ -9,6 +9,7 @@
  * `none` or a number, ask scenario_is first. Errors say "file:line:column: key: what; what would be right". */
 #pragma once
 #include "model/memory/memory.h"
+#include "model/pooler/config.h"
 #include "model/postgres/config.h"
 #include "model/world/costs.h"
 #include <glib.h>
@@ -84,6 +85,16 @@ CostSource scenario_cost_source(const Scenario *s, CostId id); /* strings live a
 /* ---- what models take ---- */
 bool scenario_bind_postgres(const Scenario *s, PgConfig *out, GError **error); /* out->variant lives as long as s */
 void scenario_bind_memory(const Scenario *s, const Costs *costs, MemoryConfig *out);
+
+/* Does it have clients, servers or a pooler? Then it is about those, and has no workload. */
+bool scenario_has_pooler(const Scenario *s);
+/* What it says of them, scripts and events compiled. costs: for the login of a server that does not say how long it
+ * takes; NULL: nothing. The result owns its tables, and uses names of s: it must not outlive s. */
+typedef struct PoolerBinding PoolerBinding;
+PoolerBinding *scenario_bind_pooler(const Scenario *s, const Costs *costs, GError **error);
+const PoolerConfig *pooler_binding_config(const PoolerBinding *b);
+void pooler_binding_free(PoolerBinding *b);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(PoolerBinding, pooler_binding_free)
 
 /* ---- the language itself, from the same table that the reader uses ---- */
 char *scenario_man_page(void);           /* stampede-scenario(5), in troff */
