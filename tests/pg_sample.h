@@ -3,6 +3,7 @@
 #pragma once
 #include "model/postgres/shared.h"
 #include "tests/harness.h"
+#include "tests/pg_versions.h"
 
 typedef struct {
   Arena *arena;

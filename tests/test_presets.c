@@ -3,6 +3,7 @@
 #include "sim/scenario/assets.h"
 #include "sim/scenario/scenario.h"
 #include "tests/harness.h"
+#include "tests/pg_versions.h"
 #include <stddef.h>
 
 static bool preset(int version, PgConfig *out) {

@@ -5,6 +5,7 @@
 #include "sim/scenario/scenario.h"
 #include "sim/scenario/units.h"
 #include "tests/harness.h"
+#include "tests/pg_versions.h"
 
 static const char *const checks[] = {"proc-array-sorted",  "pgxactoff-matches", "slot-owned-once",
                                      "dense-arrays-agree", "locks-released",    NULL};
@@ -120,10 +121,17 @@ static void defaults(void) {
   expect_int(scenario_sources(s)->len, ==, 0);
 }
 
+/* Keys of poolers and clients: test_scenario_pooler.c. */
+static bool of_clients(const char *path) {
+  static const char *const sections[] = {"pooler", "clients", "servers", "network", "events", "explore", NULL};
+  g_autofree char *section = g_strndup(path, strcspn(path, ".["));
+  return g_strv_contains(sections, section);
+}
+
 static void every_default_is_right(void) {
   for (guint i = 0, n = key_rows(); i < n; i++) {
     const KeyInfo *k = key_row(i);
-    if (k->hint) continue;
+    if (k->hint || of_clients(k->path)) continue;
     expect(k->about && *k->about);
     if (!k->dflt || *k->path == '@' || !strcmp(k->path, "about") || strchr(k->path, '[')) continue;
     if (!strcmp(k->path, "workload.kind")) continue; /* goes with any */
@@ -142,7 +150,7 @@ static void every_example_is_right(void) {
   for (guint i = 0, n = key_rows(); i < n; i++) {
     const char *path = key_row(i)->path, *dot = strchr(path, '.');
     if (*path == '@' || strchr(path, '[') || g_str_has_prefix(path, "published.") || !strcmp(path, "preset") ||
-        key_row(i)->hint || key_row(i)->alias)
+        key_row(i)->hint || key_row(i)->alias || of_clients(path))
       continue;
     g_autofree char *told = scenario_explain(path);
     g_auto(GStrv) parts = g_strsplit(g_strchomp(told), "example: ", 2);
@@ -546,6 +554,8 @@ static void server_that_cannot_be(void) {
       {"postgres: {max_connections: 3}", "t.yaml:2:29: postgres.max_connections: is 3; superuser_reserved"},
       {"postgres: {max_connections: 262143}", "MaxBackends"},
       {"postgres: {pgproc: {pgxactoff: 2KiB}}", "postgres: "},
+      {"postgres: {pgproc: {size: 832B}}", "pgproc.size: 832 is not a multiple of pgproc.align, 128"},
+      {"postgres: {pgproc: {phase: 64B}}", "pgproc.phase: 64 is not"},
       {"postgres: {background: {walsenders: 11}}", "postgres: "},
       {"postgres: {steps: {release_XidGenLock: twice}}", "postgres: "}};
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {

@@ -3,6 +3,7 @@
 #include "model/postgres/server.h"
 #include "sim/engine.h"
 #include "tests/harness.h"
+#include "tests/pg_versions.h"
 #include <math.h>
 
 typedef struct {

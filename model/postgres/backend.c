@@ -40,7 +40,6 @@ static Step init_process(World *w, ProcId self, void *locals) {
     return work(ns + told(sv, self, b, SITE_INIT_PROCESS, &c, -1));
   }
   slot_initialize(sv->shared, b->procno, 1000 + (int)self, as, &c);
-  sv->changes++;
   sv->state->out++;
   if (b->counted) sv->born[sv->state->born++ % sv->n_conns] = b->conn;
   return work(ns + told(sv, self, b, SITE_INIT_PROCESS, &c, -1));
@@ -61,7 +60,6 @@ static Step add(World *w, ProcId self, void *locals) {
   PgCost c = {0};
   int rank = procarray_add(sv->shared, b->procno, space_of(sv, self), &c);
   if (rank < 0) b->failed = FAILED_TO_ADD; /* FATAL; only a mutant fills the array */
-  sv->changes++;
   int64_t ns = backend_section_ns(sv) + server_cost(sv, COST_UNEXPLAINED_SECTION, 1);
   return work(ns + told(sv, self, b, SITE_ADD, &c, rank));
 }

@@ -75,7 +75,6 @@ struct PgServer {
   GPtrArray *spaces; /* AddressSpace by ProcId */
   GArray *times;     /* LockTimes by ProcId */
   guint owners;      /* address spaces' owners so far */
-  uint64_t changes;
   FieldId fields[PGF_COUNT];
   SiteId sites[SITE_COUNT];
   Sums sums;

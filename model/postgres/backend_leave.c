@@ -50,7 +50,6 @@ Step backend_remove(World *w, ProcId self, void *locals) {
   PgServer *sv = server_of(w, self);
   PgCost c = {0};
   procarray_remove(sv->shared, b->procno, space_of(sv, self), &c);
-  sv->changes++;
   return work(backend_section_ns(sv) + told(sv, self, b, SITE_REMOVE, &c, -1));
 }
 
@@ -64,7 +63,6 @@ Step backend_proc_kill(World *w, ProcId self, void *locals) {
   PgServer *sv = server_of(w, self);
   PgCost c = {0};
   slot_give(sv->shared, b->procno, false, space_of(sv, self), &c);
-  sv->changes++;
   int64_t ns = server_cost(sv, COST_SPIN_SECTION, 1) + told(sv, self, b, SITE_PROC_KILL, &c, -1);
   g_assert(sv->state->out > 0);
   if (--sv->state->out == 0) queue_wake_all(w, sv->gone, ns);

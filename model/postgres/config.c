@@ -1,4 +1,4 @@
-/* config.c - sizes derived from a configuration, what versions 14 to 19 do, and what makes no sense. */
+/* config.c - sizes derived from a configuration, and what makes no sense. */
 #include "model/postgres/config.h"
 
 enum { MAX_BACKENDS = 0x3FFFF }; /* 18 bits of a buffer's reference count; procnumber.h */
@@ -34,12 +34,15 @@ static bool wrong(GError **error, const char *key, const char *format, ...) {
 static bool geometry_valid(const PgConfig *c, GError **error) {
   if (c->pgproc_size < 16 || c->pgproc_align < 1) return wrong(error, "pgproc", "size and align are needed");
   if (c->pgproc_size % 4) return wrong(error, "pgproc.size", "%d is not a multiple of 4", c->pgproc_size);
+  if (c->pgproc_size % c->pgproc_align)
+    return wrong(error, "pgproc.size", "%d is not a multiple of pgproc.align, %d", c->pgproc_size, c->pgproc_align);
   if (c->off_pgxactoff % 4 || c->off_pgxactoff + 4 > c->pgproc_size)
     return wrong(error, "pgproc.pgxactoff", "%d is not a word within %d bytes", c->off_pgxactoff, c->pgproc_size);
   if (c->off_links + 16 > c->pgproc_size || c->off_pid + 4 > c->pgproc_size)
     return wrong(error, "pgproc", "links and pid must lie within %d bytes", c->pgproc_size);
-  if (c->array_phase < 0 || c->array_phase > 65535 || c->array_phase % 4)
-    return wrong(error, "pgproc.phase", "%d is not a multiple of 4 below 65536", c->array_phase);
+  if (c->array_phase < 0 || c->array_phase > 65535 || c->array_phase % 4 || c->array_phase % c->pgproc_align)
+    return wrong(error, "pgproc.phase", "%d is not a multiple of 4 and of pgproc.align, %d, below 65536",
+                 c->array_phase, c->pgproc_align);
   return true;
 }
 
@@ -78,66 +81,4 @@ bool pg_config_valid(const PgConfig *c, GError **error) {
     if (c->steps[once[i].step] == STEP_TWICE)
       return wrong(error, "steps", "%s cannot be done twice; skip is possible", once[i].name);
   return geometry_valid(c, error) && background_valid(c, &p, error);
-}
-
-/* Facts sections 1, 3 and 4: sizes by gcc 12 on x86-64, policies as read at each branch point. */
-typedef struct {
-  int size, align, pgxactoff, links, pid, proc_hdr, array_header, auxiliary, sinval_entry, signal, status, fast_path;
-} Geometry;
-static const Geometry geometry[] = {
-    [0] = {880, 8, 68, 0, 64, 120, 40, 5, 32, 80, 432, 0},
-    [1] = {880, 8, 68, 0, 64, 104, 40, 5, 32, 80, 432, 0},
-    [2] = {880, 8, 68, 0, 64, 136, 40, 5, 32, 88, 432, 0},
-    [3] = {888, 8, 64, 0, 60, 136, 36, 6, 16, 88, 432, 0},
-    [4] = {832, 8, 64, 0, 60, 128, 36, 38, 16, 128, 440, 288},
-    [5] = {896, 128, 44, 8, 24, 128, 36, 38, 16, 112, 440, 576},
-};
-
-static void set_geometry(PgConfig *c, const Geometry *g) {
-  c->pgproc_size = g->size;
-  c->pgproc_align = g->align;
-  c->off_pgxactoff = g->pgxactoff;
-  c->off_links = g->links;
-  c->off_pid = g->pid;
-  c->proc_hdr_bytes = g->proc_hdr;
-  c->proc_array_header_bytes = g->array_header;
-  c->auxiliary_procs = g->auxiliary;
-  c->sinval_entry_bytes = g->sinval_entry;
-  c->proc_signal_bytes = g->signal;
-  c->backend_status_bytes = g->status;
-  c->fast_path_bytes = g->fast_path;
-}
-
-static void set_policies(PgConfig *c, int version) {
-  c->autovacuum_pool_by_slots = version >= 18;
-  c->special_workers = version >= 18 ? 2 : 1;
-  c->give = version >= 16 ? GIVE_TAIL : GIVE_HEAD;
-  c->links = version >= 16 ? LINKS_DOUBLE : LINKS_SINGLE;
-  c->initial = version >= 17 ? INITIAL_ASCENDING : INITIAL_DESCENDING;
-  c->leader_at_head = version >= 16;
-  c->one_chunk = version >= 18;
-  c->child_list = version >= 18 ? CHILD_LIST_POOLED : CHILD_LIST_WALKED;
-  c->sinval = version >= 17 ? SINVAL_SCAN_AT_EXIT : SINVAL_SCAN_AT_CONNECT;
-  c->clear_pid_at_exit = version >= 17;
-}
-
-bool pg_config_version(int version, PgConfig *out) {
-  if (version < 14 || version > 19) return false;
-  PgConfig c = {.version = version,
-                .variant = "dense-arrays",
-                .max_connections = 100,
-                .autovacuum_max_workers = 3,
-                .autovacuum_worker_slots = 16,
-                .max_worker_processes = 8,
-                .max_wal_senders = 10,
-                .superuser_reserved_connections = 3,
-                .bg_autovacuum = 1,
-                .bg_bgworkers = 1,
-                .snapshots = 3,
-                .superusers = true,
-                .listing = LIST_BY_PROC_ARRAY};
-  set_geometry(&c, &geometry[version - 14]);
-  set_policies(&c, version);
-  *out = c;
-  return true;
 }

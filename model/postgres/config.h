@@ -71,9 +71,9 @@ typedef struct {
   /* background: stock (av launcher, logical replication launcher) | none | {walsenders: N, prepared: N, slotsync: N}
    * beside stock. A slotsync worker is paid for by special_workers 2; with less it takes a client's slot (S34) */
   int bg_autovacuum, bg_bgworkers, bg_walsenders, bg_prepared, bg_slotsync;
-  /* pgproc: {size, align, pgxactoff, links, pid} in bytes */
+  /* pgproc: {size, align, pgxactoff, links, pid} in bytes; size is a multiple of align, as sizeof is */
   int pgproc_size, pgproc_align, off_pgxactoff, off_links, off_pid;
-  int array_phase; /* pgproc.phase: address of the PGPROC array modulo 64 KiB, a multiple of 4 */
+  int array_phase; /* pgproc.phase: address of the PGPROC array modulo 64 KiB, a multiple of 4 and of the alignment */
   bool one_chunk;  /* one_chunk: PGPROC array and dense arrays back to back (18 and later) or apart, each at 128 B */
   int fast_path_bytes; /* fast_path_bytes: bytes per proc outside PGPROC (0 to 17; 288 in 18; 576 in 19) */
   int proc_hdr_bytes, proc_array_header_bytes; /* same names; 0: 128 and 36 */
@@ -115,7 +115,3 @@ int pg_children_max(const PgConfig *c);
  * their pools hold, no step doubled that cannot be. False and *error in PG_CONFIG_ERROR otherwise. */
 #define PG_CONFIG_ERROR (g_quark_from_static_string("pg-config-error"))
 bool pg_config_valid(const PgConfig *c, GError **error);
-/* What version 14..19 does; what the presets of sim/presets say, for tests and callers without files. False: no such
- * version.
- */
-bool pg_config_version(int version, PgConfig *out);

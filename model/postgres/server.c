@@ -92,9 +92,6 @@ bool pg_server_done(const PgServer *sv) {
 const PgShared *pg_server_shared(const PgServer *sv) {
   return sv->shared;
 }
-uint64_t pg_server_changes(const PgServer *sv) {
-  return sv->changes;
-}
 int pg_server_connected(const PgServer *sv) {
   return sv->state->out;
 }
