@@ -17,18 +17,21 @@ typedef struct {
   char *why;
 } Broken;
 
-/* What a chunk of the frontier led to. */
-typedef struct {
-  GArray *candidates; /* of Candidate */
-  GArray *vectors;    /* of uint64_t: of all successors, candidates or not */
-  GArray *broken;     /* of Broken */
-} Chunk;
-
 /* A successor, before it is looked up. */
 typedef struct {
   uint64_t hash, marks;
+  uint32_t parent;
   uint16_t link;
 } Successor;
+
+/* What a chunk of the frontier led to. */
+typedef struct {
+  GArray *candidates; /* of Candidate */
+  GArray *broken;     /* of Broken */
+  Successor *successors;
+  uint64_t *vectors; /* of the successors, one after the other */
+  guint n, room;     /* of both */
+} Chunk;
 
 typedef enum { TASK_EXPAND, TASK_CLAIM, TASK_END } Task;
 
@@ -51,8 +54,8 @@ typedef struct {
 typedef struct {
   Bfs *b;
   Worker *k;
-  GArray *successors; /* of Successor */
   Chunk *chunk;
+  uint64_t *saved; /* the parent, to be taken up again */
   uint32_t parent;
   uint16_t link;
 } Expander;
@@ -89,42 +92,49 @@ static void add_broken(void *data, gint check, const char *why) {
   g_array_append_val(e->chunk->broken, br);
 }
 
-static uint64_t *room_for_vector(Expander *e) {
-  guint at = e->chunk->vectors->len;
-  g_array_set_size(e->chunk->vectors, at + e->b->words);
-  return &g_array_index(e->chunk->vectors, uint64_t, at);
+static uint64_t *room_for_vector(const Bfs *b, Chunk *c) {
+  if (c->n == c->room) {
+    c->room = MAX(256, c->room * 2);
+    c->successors = g_renew(Successor, c->successors, c->room);
+    c->vectors = g_renew(uint64_t, c->vectors, (gsize)c->room * b->words);
+  }
+  return c->vectors + (size_t)c->n * b->words;
 }
 
 static void keep_successor(Expander *e, guint move, guint combo) {
   Worker *k = e->k;
-  uint64_t *vector = room_for_vector(e);
+  Chunk *c = e->chunk;
+  uint64_t *vector = room_for_vector(e->b, c);
   if (!vector_encode(k->layout, k->arena, vector)) {
     vector_gaps_note(k->gaps, k->layout, k->arena);
     vector_reset(k->layout, k->arena);
-    g_array_set_size(e->chunk->vectors, e->chunk->vectors->len - e->b->words);
     return;
   }
   bool fits = combo < COMBOS && move < LINK_LOST / COMBOS;
-  Successor s = {.hash = store_hash(e->b->store, vector),
-                 .marks = world_marks(k->w),
-                 .link = fits ? (uint16_t)(move * COMBOS + combo) : LINK_LOST};
-  store_prefetch(e->b->store, s.hash);
-  g_array_append_val(e->successors, s);
+  Successor *s = &c->successors[c->n++];
+  *s = (Successor){.hash = store_hash(e->b->store, vector),
+                   .marks = world_marks(k->w),
+                   .parent = e->parent,
+                   .link = fits ? (uint16_t)(move * COMBOS + combo) : LINK_LOST};
+  store_prefetch(e->b->store, s->hash);
 }
 
-/* All branches of the state that stands in the stepper, taken up again before each. */
-static void make_moves(Expander *e, const uint64_t *vector) {
+static void expand(Expander *e, uint32_t state) {
   Worker *k = e->k;
+  e->parent = state;
+  vector_decode(k->layout, k->arena, vector_of(e->b, state));
   const GArray *moves = stepper_moves(k->stepper);
   if (moves->len == 0) {
     g_autofree char *why = worker_stuck(k);
     e->link = 0;
     if (why) add_broken(e, -1, why);
+    return;
   }
+  vector_save(k->layout, k->arena, e->saved);
   for (guint m = 0; m < moves->len; m++) {
     guint combo = 0;
     do {
-      if (m + combo > 0) vector_decode(k->layout, k->arena, vector);
+      if (m + combo > 0) vector_restore(k->layout, k->arena, e->saved);
       worker_go(k, g_array_index(moves, Move, m));
       keep_successor(e, m, combo++);
     } while (stepper_more(k->stepper));
@@ -132,41 +142,29 @@ static void make_moves(Expander *e, const uint64_t *vector) {
 }
 
 /* What is new, or did something a check must know, is judged; what is new goes on. */
-static void look_up(Expander *e, const Successor *s, guint offset) {
-  const uint64_t *vector = &g_array_index(e->chunk->vectors, uint64_t, offset);
+static void look_up(Expander *e, const Successor *s, const uint64_t *vector) {
   bool known = store_has(e->b->store, vector, s->hash);
   if (known && !s->marks) return;
   vector_decode(e->k->layout, e->k->arena, vector);
   world_marks_clear(e->k->w);
   world_mark(e->k->w, s->marks);
+  e->parent = s->parent;
   e->link = s->link;
   worker_judge(e->k, add_broken, e);
   if (known) return;
-  /* The vectors may still move: an offset for now. */
-  Candidate c = {.hash = s->hash, .vector = GSIZE_TO_POINTER(offset), .parent = e->parent, .link = s->link};
+  Candidate c = {.hash = s->hash, .vector = vector, .parent = s->parent, .link = s->link};
   g_array_append_val(e->chunk->candidates, c);
 }
 
-static void expand(Expander *e, uint32_t state) {
-  guint first = e->chunk->vectors->len;
-  const uint64_t *vector = vector_of(e->b, state);
-  e->parent = state;
-  g_array_set_size(e->successors, 0);
-  vector_decode(e->k->layout, e->k->arena, vector);
-  make_moves(e, vector);
-  for (guint i = 0; i < e->successors->len; i++)
-    look_up(e, &g_array_index(e->successors, Successor, i), first + i * e->b->words);
-}
-
+/* First all successors, then all look-ups, each part of which is asked of memory some way ahead. */
 static void expand_chunk(Expander *e, guint i) {
   Bfs *b = e->b;
-  e->chunk = &b->chunks[i];
+  Chunk *c = e->chunk = &b->chunks[i];
   uint32_t from = b->from + i * CHUNK, to = MIN(b->to, from + CHUNK);
+  e->saved = g_renew(uint64_t, e->saved, vector_varying(e->k->layout) + 1);
   for (uint32_t state = from; state < to; state++) expand(e, state);
-  for (guint j = 0; j < e->chunk->candidates->len; j++) {
-    Candidate *c = &g_array_index(e->chunk->candidates, Candidate, j);
-    c->vector = &g_array_index(e->chunk->vectors, uint64_t, GPOINTER_TO_SIZE(c->vector));
-  }
+  for (guint j = 0; j < c->n; j++) store_prefetch_key(b->store, c->successors[j].hash);
+  for (guint j = 0; j < c->n; j++) look_up(e, &c->successors[j], c->vectors + (size_t)j * b->words);
 }
 
 /* ---- claiming ---- */
@@ -181,24 +179,25 @@ static guint chunk_count(const Bfs *b) {
                    *end_ = c + (b)->chunks[i_].candidates->len;                                                        \
          c < end_; c++)
 
-static void claim_part(Bfs *b, guint part) {
-  guint n = 0;
-  EACH_CANDIDATE(b, c) n += store_part(c->hash) == part;
-  store_make_room(b->store, part, n);
+/* The parts of one worker: every n-th. */
+static void claim_parts(Bfs *b, guint worker) {
+  guint n = b->crew->n, wanted[STORE_PARTS] = {0};
+  EACH_CANDIDATE(b, c) wanted[store_part(c->hash)]++;
+  for (guint part = worker; part < STORE_PARTS; part += n) store_make_room(b->store, part, wanted[part]);
   EACH_CANDIDATE(b, c2)
-  if (store_part(c2->hash) == part) store_claim(b->store, c2);
+  if (store_part(c2->hash) % n == worker) store_claim(b->store, c2);
 }
 
 /* ---- workers ---- */
 
 static void take_part(Expander *e) {
   Bfs *b = e->b;
-  guint n = b->task == TASK_EXPAND ? chunk_count(b) : STORE_PARTS;
+  guint n = b->task == TASK_EXPAND ? chunk_count(b) : b->crew->n;
   for (guint i; (i = (guint)g_atomic_int_add(&b->next, 1)) < n;)
     if (b->task == TASK_EXPAND)
       expand_chunk(e, i);
     else
-      claim_part(b, i);
+      claim_parts(b, i);
 }
 
 static gpointer helper_main(gpointer data) {
@@ -288,7 +287,7 @@ static void chunk_clear(Chunk *c) {
   for (guint i = 0; i < c->broken->len; i++) g_free(g_array_index(c->broken, Broken, i).why);
   g_array_set_size(c->broken, 0);
   g_array_set_size(c->candidates, 0);
-  g_array_set_size(c->vectors, 0);
+  c->n = 0;
 }
 
 static void clear_wave(Bfs *b) {
@@ -336,6 +335,7 @@ static bool widen(Bfs *b) {
   const VectorLayout *layouts[] = {old, b->crew->layout};
   if (vector_words(old) == vector_words(b->crew->layout)) return true;
   b->words = vector_words(b->crew->layout);
+  for (guint i = 0; i < CHUNKS; i++) b->chunks[i].room = 0;
   if (b->o->store == STORE_FULL) {
     store_convert(b->store, b->words, convert, layouts);
     return true;
@@ -458,7 +458,6 @@ static void bfs_init(Bfs *b, Crew *c, const SearchOptions *o, SearchResult *r) {
   g_cond_init(&b->ended);
   for (guint i = 0; i < CHUNKS; i++) {
     b->chunks[i] = (Chunk){.candidates = g_array_new(FALSE, FALSE, sizeof(Candidate)),
-                           .vectors = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
                            .broken = g_array_new(FALSE, FALSE, sizeof(Broken))};
   }
 }
@@ -467,7 +466,8 @@ static void bfs_clear(Bfs *b) {
   clear_wave(b);
   for (guint i = 0; i < CHUNKS; i++) {
     g_array_unref(b->chunks[i].candidates);
-    g_array_unref(b->chunks[i].vectors);
+    g_free(b->chunks[i].successors);
+    g_free(b->chunks[i].vectors);
     g_array_unref(b->chunks[i].broken);
   }
   store_free(b->store);
@@ -483,8 +483,7 @@ void search_bfs(Crew *c, const SearchOptions *o, SearchResult *r) {
   bfs_init(&b, c, o, r);
   g_autofree Expander *e = g_new0(Expander, c->n);
   g_autofree GThread **threads = g_new0(GThread *, c->n);
-  for (guint i = 0; i < c->n; i++)
-    e[i] = (Expander){.b = &b, .k = &c->workers[i], .successors = g_array_new(FALSE, FALSE, sizeof(Successor))};
+  for (guint i = 0; i < c->n; i++) e[i] = (Expander){.b = &b, .k = &c->workers[i]};
   for (guint i = 1; i < c->n; i++) threads[i] = g_thread_new("explore", helper_main, &e[i]);
   store_first(&b);
   run_levels(&b, &e[0], started);
@@ -494,6 +493,6 @@ void search_bfs(Crew *c, const SearchOptions *o, SearchResult *r) {
   r->store_bytes = store_bytes(b.store);
   r->omission = store_omission(b.store);
   r->exhausted = r->stop == STOP_EXHAUSTED && store_exact(b.store);
-  for (guint i = 0; i < c->n; i++) g_array_unref(e[i].successors);
+  for (guint i = 0; i < c->n; i++) g_free(e[i].saved);
   bfs_clear(&b);
 }

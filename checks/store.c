@@ -189,6 +189,13 @@ void store_prefetch(const StateStore *s, uint64_t hash) {
   if (p->capacity) __builtin_prefetch(&p->slots[home(p, tag_of(hash))]);
 }
 
+void store_prefetch_key(const StateStore *s, uint64_t hash) {
+  const Part *p = &s->parts[store_part(hash)];
+  if (p->capacity == 0 || s->kind == STORE_BITSTATE) return;
+  uint64_t slot = p->slots[home(p, tag_of(hash))];
+  if (slot && slot >> 32 == tag_of(hash)) __builtin_prefetch(key_at(s, (uint32_t)slot - 1));
+}
+
 static bool is_state(const StateStore *s, const Part *p, uint32_t number, const Candidate *c, const uint64_t *key) {
   if (!(number & CLAIM)) return key && equal(key_at(s, number), key, s->key_words);
   const Candidate *claimed = p->claims->pdata[number & ~CLAIM];

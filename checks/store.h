@@ -32,7 +32,8 @@ void store_free(StateStore *s);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StateStore, store_free)
 
 uint64_t store_hash(const StateStore *s, const uint64_t *vector);
-void store_prefetch(const StateStore *s, uint64_t hash);
+void store_prefetch(const StateStore *s, uint64_t hash);     /* asks memory for what store_has reads first */
+void store_prefetch_key(const StateStore *s, uint64_t hash); /* and, a while later, for the rest */
 bool store_has(const StateStore *s, const uint64_t *vector, uint64_t hash);
 
 guint store_part(uint64_t hash);

@@ -17,6 +17,7 @@ struct VectorLayout {
   uint64_t *template, *constant; /* constant: bits that do not differ, as a mask. By word; whole lanes */
   guint n, bits;                 /* n: words known, word 0 included */
   GArray *segments;              /* of Segment */
+  GArray *varying;               /* of guint: words with a segment, ascending */
   bool (*encode)(const VectorLayout *l, const Arena *a, uint64_t *out);
   void (*decode)(const VectorLayout *l, Arena *a, const uint64_t *in);
 };
@@ -158,6 +159,7 @@ static VectorLayout *layout_of(guint n) {
   l->constant = g_new(uint64_t, room);
   memset(l->constant, 0xff, room * sizeof(uint64_t));
   l->segments = g_array_new(FALSE, FALSE, sizeof(Segment));
+  l->varying = g_array_new(FALSE, FALSE, sizeof(guint));
   choose_ways(l);
   return l;
 }
@@ -174,7 +176,26 @@ void vector_layout_free(VectorLayout *l) {
   g_free(l->template);
   g_free(l->constant);
   g_array_unref(l->segments);
+  g_array_unref(l->varying);
   g_free(l);
+}
+
+guint vector_varying(const VectorLayout *l) {
+  return l->varying->len;
+}
+
+void vector_save(const VectorLayout *l, const Arena *a, uint64_t *words) {
+  const uint64_t *from = arena_words(a);
+  const guint *at = (const guint *)(const void *)l->varying->data;
+  for (guint i = 0, n = l->varying->len; i < n; i++) words[i] = at[i] ? from[at[i] - 1] : arena_used(a);
+}
+
+void vector_restore(const VectorLayout *l, Arena *a, const uint64_t *words) {
+  uint64_t *to = arena_words(a);
+  const guint *at = (const guint *)(const void *)l->varying->data;
+  guint i = 0, n = l->varying->len;
+  if (n && at[0] == 0) arena_set_used(a, words[i++]);
+  for (; i < n; i++) to[at[i] - 1] = words[i];
 }
 
 guint vector_bits(const VectorLayout *l) {
@@ -238,6 +259,7 @@ VectorLayout *vector_layout_extend(const VectorLayout *l, VectorGaps *g, VectorG
     uint64_t new = (gap(g, i) | gap(more, i)) & wider->constant[i];
     wider->constant[i] &= ~new;
     add_segment(wider, i, new);
+    if (~wider->constant[i]) g_array_append_val(wider->varying, i);
   }
   if (vector_words(wider) != vector_words(l)) pack(wider);
   g_array_set_size(g->masks, 0);
