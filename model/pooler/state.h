@@ -66,16 +66,16 @@ typedef enum {
 typedef struct {
   uint8_t state, pc, own, core; /* own: OwnQuery; core: it has one of its host's */
   uint32_t flags;
-  uint16_t pool;           /* DIRECT: a client's own */
-  uint16_t host;           /* index of the postmaster */
-  uint16_t backend;        /* there, + 1 */
+  uint16_t pool;              /* DIRECT: a client's own */
+  uint16_t host;              /* index of the postmaster */
+  uint16_t backend;           /* there, + 1 */
   uint16_t owner, last_owner; /* session + 1; last: who had it before it was released */
-  uint16_t fences;         /* cancels that hold it */
-  uint16_t directed, seen; /* retire_session: cancels meant for it, 57014s it has returned since */
-  uint16_t tenancy;        /* generation_check: counts check-outs, or commands */
-  uint16_t lock;           /* held or waited for, + 1 */
-  uint32_t seq;            /* counts openings of its pooler process */
-  uint32_t pid, secret;    /* what BackendKeyData said */
+  uint16_t fences;            /* cancels that hold it */
+  uint16_t directed, seen;    /* retire_session: cancels meant for it, 57014s it has returned since */
+  uint16_t tenancy;           /* generation_check: counts check-outs, or commands */
+  uint16_t lock;              /* held or waited for, + 1 */
+  uint32_t seq;               /* counts openings of its pooler process */
+  uint32_t pid, secret;       /* what BackendKeyData said */
   ProcId proc;
 } Server;
 
@@ -360,7 +360,7 @@ void watch_start(Pooler *p, guint kind, guint id, int64_t ns, bool limit, Object
 enum { WATCH_AGE, WATCH_IDLE, WATCH_STALE, WATCH_RETRY, WATCH_FENCE, WATCH_RESERVE, WATCH_SHUTDOWN };
 
 /* ---- server.c ---- */
-Server *server_open(Pooler *p, guint slot, guint pool, guint host);
+Server *server_connect(Pooler *p, guint slot, guint pool, guint host);
 bool server_drain(Pooler *p, Server *s);             /* true: an empty statement runs on it first */
 void server_settle(Pooler *p, Server *s);            /* another process has changed what it does next */
 Step server_next(Pooler *p, Server *s, ProcId self); /* for its own process */
