@@ -1,5 +1,6 @@
 /* model.c - from a scenario to a model: which parts it has, and what they are told. */
 #include "sim/model.h"
+#include "sim/pooler_model.h"
 #include "model/postgres/server.h"
 #include "sim/plugged.h"
 #include <string.h>
@@ -126,7 +127,7 @@ static uint64_t server_size(const Model *m) {
 static void server_free(Model *m) {
   g_clear_pointer(&m->server, pg_server_free);
 }
-static const ModelOps server_ops = {server_done, server_size, server_describe, server_free};
+static const ModelOps server_ops = {server_done, server_size, server_describe, server_free, NULL};
 
 static bool start_workload(Model *m, const Scenario *s, GError **error) {
   if (scenario_is(s, "workload.kind", "pgbench")) {
@@ -175,6 +176,7 @@ static Model *build_plugged(const Scenario *s, const Costs *costs, void (*driver
 Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
                    GError **error) {
   if (scenario_given(s, "model")) return build_plugged(s, costs, driver, data, error);
+  if (scenario_has_pooler(s)) return pooler_model_build(s, costs, driver, data, error);
   Model *m = g_new0(Model, 1);
   if (build(m, s, costs, driver, data, error)) return m;
   model_free(m);

@@ -1,6 +1,7 @@
 /* model.h - a scenario's model, built and ready to be driven: a world with its processes, and what the ways of running
  * it need to know beside that. */
 #pragma once
+#include "model/pooler/pooler.h"
 #include "model/world/plugin.h"
 #include "sim/scenario/scenario.h"
 
@@ -13,14 +14,17 @@ typedef struct {
   uint64_t (*size)(const Model *m); /* entries that a judgement of it reads */
   /* The state as named variables ("free list: 3 1 2"), for pictures; nothing when it is too large for one. */
   void (*describe)(const Model *m, void (*each)(const char *name, const char *value, void *data), void *data);
-  void (*free)(Model *m); /* its own part, before the world */
+  void (*free)(Model *m);          /* its own part, before the world */
+  void (*measure)(const Model *m); /* writes what is only known at the end to the ledger; NULL: nothing */
 } ModelOps;
 
 struct Model {
   World *world;
   const ModelOps *ops;
-  char *subject;           /* "model:dense-arrays" */
-  PgServer *server;        /* NULL: the model has none */
+  char *subject;    /* "model:dense-arrays" */
+  PgServer *server; /* NULL: the model has none */
+  Pooler *pooler;   /* likewise; with what it is bound to */
+  PoolerBinding *bound;
   struct Plugged *plugged; /* a user's model (sim/plugged.h); NULL: none */
 };
 

@@ -68,7 +68,7 @@ static void free_own(Model *m) {
   g_free(m->plugged);
 }
 
-static const ModelOps ops = {done, size, describe, free_own};
+static const ModelOps ops = {done, size, describe, free_own, NULL};
 
 Model *plugged_build(const ModelPlugin *plugin, const Costs *costs, void (*driver)(World *w, void *data), void *data) {
   Model *m = g_new0(Model, 1);

@@ -114,7 +114,9 @@ static void keep_unexplained(Run *r) {
 
 static void keep(Run *r) {
   RunResult *res = r->result;
+  if (r->model->ops->measure) r->model->ops->measure(r->model);
   ledger_each(world_ledger(r->model->world), keep_metric, res->metrics);
+  expect_measure(r->scenario, r->model, res);
   keep_hot_spots(r);
   keep_unexplained(r);
   res->events = engine_events(r->engine);
