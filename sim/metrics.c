@@ -7,6 +7,27 @@
     "iteration[]." x, unit, about                                                                                      \
   }
 
+/* A gauge of the pooler, named as a column of SHOW POOLS where it is one: over time. All pools, or of one. */
+#define GAUGE(x, about)                                                                                                \
+  {x ".max", "connections", about ": most at a time"}, {x ".mean", "connections", about ": mean over time"}, {         \
+    x ".last", "connections", about ": at the end"                                                                     \
+  }
+#define OF_POOL(x, about)                                                                                              \
+  GAUGE(x, about), {"pool[]." x ".max", "connections", about " of one pool: most at a time"},                          \
+      {"pool[]." x ".mean", "connections", about " of one pool: mean over time"}, {                                    \
+    "pool[]." x ".last", "connections", about " of one pool: at the end"                                               \
+  }
+/* A sample: one value each time it happens. */
+#define SAMPLE(x, about)                                                                                               \
+  {x ".mean", "ms", about ": mean"}, {x ".p50", "ms", about ": median (nearest rank)"},                                \
+      {x ".p95", "ms", about ": 95 % are no longer"}, {x ".p99", "ms", about ": 99 % are no longer"}, {                \
+    x ".max", "ms", about ": longest"                                                                                  \
+  }
+#define OUTCOME(x, about)                                                                                              \
+  { "cancel." x, "cancels", about }
+#define WAIT_ABOUT                                                                                                     \
+  "wait of a check-out for a server connection, served, timed out or left; of a storm: from arrival to ReadyForQuery"
+
 const MetricInfo metric_info[] = {
     OF_ITERATION("connect_ms", "ms",
                  "initial connection time as pgbench prints it: from before its threads are created until "
@@ -27,11 +48,63 @@ const MetricInfo metric_info[] = {
     OF_ITERATION("tps", "1/s", "transactions a second, without initial connection time"),
     OF_ITERATION("latency_avg_ms", "ms", "mean latency of a transaction"),
     {"wait_ms.last", "ms", "of a storm's sessions: arrival to ReadyForQuery of the one that was served last"},
-    {"wait_ms.mean", "ms", "mean over those served"},
-    {"wait_ms.p50", "ms", "median (nearest rank)"},
-    {"wait_ms.p95", "ms", "95 % waited no longer"},
-    {"wait_ms.p99", "ms", "99 % waited no longer"},
-    {"wait_ms.max", "ms", "longest wait"},
+    SAMPLE("wait_ms", WAIT_ABOUT),
+    {"wait_ms", "ms", WAIT_ABOUT ": mean"},
+    {"client[].wait_ms", "ms", "mean wait of one client, or of all its copies"},
+    SAMPLE("client[].wait_ms", "wait of one client, or of all its copies"),
+    {"client[].queries.ok", "queries", "answered queries of one client, or of all its copies"},
+    {"pool[].wait_ms", "ms", "mean wait in one pool"},
+    SAMPLE("pool[].wait_ms", "wait in one pool"),
+    SAMPLE("cancel.ms", "from a cancel's sending until it was handled"),
+    OF_POOL("cl_active", "clients with a server connection, or idle"),
+    OF_POOL("cl_waiting", "clients that wait for a server connection"),
+    OF_POOL("cl_active_cancel_req", "cancels forwarded, waiting for the server"),
+    OF_POOL("cl_waiting_cancel_req", "cancels that were not forwarded yet"),
+    OF_POOL("sv_active", "server connections checked out"),
+    OF_POOL("sv_active_cancel", "server connections that carry a cancel"),
+    OF_POOL("sv_being_canceled", "server connections that a fence holds"),
+    OF_POOL("sv_idle", "idle server connections"),
+    OF_POOL("sv_used", "idle ones that are due for a check"),
+    OF_POOL("sv_tested", "ones that the pooler's own query runs on"),
+    OF_POOL("sv_login", "ones that are being opened"),
+    OF_POOL("sockets", "live server sockets, carriers and dying ones too"),
+    OF_POOL("map_entries", "entries of the cancel map"),
+    GAUGE("backends", "backends of the servers"),
+    {"server[].backends.max", "backends", "backends of one server: most at a time"},
+    {"server[].backends.mean", "backends", "backends of one server: mean over time"},
+    {"server[].backends.last", "backends", "backends of one server: at the end"},
+    {"served", "check-outs", "check-outs that got a server connection"},
+    {"timeouts", "check-outs", "check-outs that reached a limit"},
+    {"pool[].served", "check-outs", "those of one pool"},
+    {"pool[].timeouts", "check-outs", "those of one pool"},
+    {"utilisation", "share", "mean share of pool_size that is checked out"},
+    {"pool[].utilisation", "share", "that of one pool"},
+    {"overtakes", "check-outs", "served before one that had waited longer"},
+    {"collisions", "entries", "identities or client keys that another had already"},
+    {"sockets_max", "sockets", "most live server sockets at a time"},
+    {"opens", "attempts", "attempts to open a server connection"},
+    {"opens_per_s", "1/s", "attempts a second"},
+    {"attempts_per_s", "1/s", "attempts a second"},
+    {"wakeups_per_s", "1/s", "wake-ups of waiters a second"},
+    {"jain", "index", "fairness of served queries over clients, 1/n to 1 (Jain)"},
+    {"tps", "1/s", "answered queries a second"},
+    {"latency_avg_ms", "ms", "mean time from a query's sending to its answer"},
+    {"identity.bytes", "bytes", "bytes of identities copied and hashed"},
+    {"queries.ok", "queries", "queries answered"},
+    {"queries.error", "queries", "queries that failed"},
+    {"queries.cancelled", "queries", "queries that ended with 57014"},
+    {"queries.timeout", "queries", "queries that reached a limit"},
+    {"queries.refused", "queries", "queries and clients that were refused"},
+    {"queries.unfinished", "queries", "queries that had no answer at the end"},
+    OUTCOME("hit", "cancels that ended the query they were meant for"),
+    OUTCOME("self_late", "cancels that hit a later query of the same client"),
+    OUTCOME("misroute", "cancels that hit another client's query"),
+    OUTCOME("pooler_own", "cancels that hit a query of the pooler's own"),
+    OUTCOME("noop", "cancels that reached a backend that was idle"),
+    OUTCOME("foreign", "cancels that hit a backend that was none of the pooler's"),
+    OUTCOME("lost", "cancels that reached no backend and were not dropped by a rule"),
+    OUTCOME("dropped", "cancels that the pooler dropped by a declared rule"),
+    OUTCOME("unsent", "cancels that the client's driver did not send"),
 };
 const guint metric_info_len = G_N_ELEMENTS(metric_info);
 

@@ -137,7 +137,7 @@ static void defaults(void) {
   expect_int(p->pending, ==, PENDING_OPENING);
   expect_int(p->query_wait_timeout_ns, ==, NO_LIMIT);
   expect_int(p->own.cancellable, ==, 1);
-  expect_int(p->retry_after_carrier, ==, 0);
+  expect_int(p->retry_after_carrier, ==, 1);
   expect_int(p->react.offline, ==, REACT_RETRY);
   expect_int(r.c->tick_ns, ==, 333000000);
   expect_int(r.c->processes, ==, 1);
@@ -152,7 +152,7 @@ static void policies(void) {
       HEAD CLIENT
       "pooler:\n"
       "  pool_mode: session\n  pool_size: 3\n  full: equality\n  waiters: {poll: {first: 1ms, factor: 3, max: 9ms}}\n"
-      "  handoff: record_then_send\n  growth: {poke: tick, opening_max: none, pending: [opening, cleaning], back_off: "
+      "  handoff: confirm\n  growth: {poke: tick, opening_max: none, pending: [opening, cleaning], back_off: "
       "2s}\n"
       "  query_wait_timeout: 5s\n  own: {at_checkin: {exp: 2ms}, clears: session, cancellable: false, limit: 7s}\n"
       "  react: {refused: error}\n  server_identity: {unique_seq: {width: 8, reset_on_restart: true}}\n  taken: G1\n"
@@ -169,7 +169,7 @@ static void policies(void) {
   expect_int(p->poll.first_ns, ==, 1000000);
   expect_int(p->poll.factor, ==, 3);
   expect_int(p->poll.max_ns, ==, 9000000);
-  expect_int(p->handoff, ==, HANDOFF_RECORD);
+  expect_int(p->handoff, ==, HANDOFF_CONFIRM);
   expect_int(p->poke, ==, POKE_TICK);
   expect_int(p->opening_max, ==, 0);
   expect_int(p->pending, ==, PENDING_OPENING | PENDING_CLEANING);
@@ -194,7 +194,7 @@ static void policies(void) {
   expect_int(p->carrier, ==, CARRIER_SEMAPHORE);
   expect_int(p->carrier_slots, ==, 4);
   expect_int(p->carrier_queue_ns, ==, 2000000000);
-  expect_int(p->retry_after_carrier, ==, 1);
+  expect_int(p->retry_after_carrier, ==, 0);
   expect_int(p->steps[POOLSTEP_UNLINK].how, ==, DO_SKIP);
   expect_int(p->steps[POOLSTEP_CHECK_IN].how, ==, DO_LATE);
   expect_int(p->steps[POOLSTEP_CHECK_IN].late_ns, ==, 5000000);
@@ -217,7 +217,7 @@ static void fences(void) {
                {"{hold_until_eof_with_timeout: 3s}", FENCE_HOLD_TIMEOUT, 3000000000},
                {"{hold_until: [eof, 3s]}", FENCE_HOLD_TIMEOUT, 3000000000},
                {"{hold_until: eof}", FENCE_HOLD, NO_LIMIT},
-               {"{hold_until: 100ms}", FENCE_WAIT, 100000000},
+               {"{hold_until: [eof]}", FENCE_HOLD, NO_LIMIT},
                {"refcount_hold", FENCE_REFCOUNT, NO_LIMIT},
                {"generation_check", FENCE_GENERATION, NO_LIMIT},
                {"{generation_check: per_command}", FENCE_GENERATION, NO_LIMIT},
@@ -514,6 +514,13 @@ static void mistakes(void) {
       {CLIENT "pooler: {pools: [{name: p, processes: 2}]}\n", "unknown key here; there is pooler.processes"},
       {CLIENT "pooler: {pools: [{name: p, host: db9}]}\n", "no server with host \"db9\"; there is s"},
       {CLIENT "pooler: {pools: [{name: p, host: s, hosts: [s]}]}\n", "host is given too"},
+      {CLIENT "pooler: {fence: hold_until_eof, ack: fire_and_forget}\n",
+       "t.yaml:3:9: pooler: pool s: ack: fire_and_forget"},
+      {CLIENT "pooler: {fence: unlink_unforwarded}\n", "needs lookup: at_arrival_link"},
+      {CLIENT "pooler: {fence: {hold_until: 1s}}\n", "hold_until needs eof beside it"},
+      {CLIENT "pooler: {waiters: {poll: {first: 1ms, max: 1s}}, handoff: record_then_send}\n", "waiters that poll"},
+      {CLIENT "pooler: {client_identity: real_key_passthrough}\n", "needs pool_mode: session"},
+      {CLIENT "events: [{at: 1s, set: {pooler.fence: unlink_unforwarded}}]\n", "events[0].set: pool s: fence"},
       {CLIENT "pooler: {steps: {forward: skip}}\n", "pooler.steps.forward: unknown key"},
       {CLIENT "pooler: {preset: postgres-19}\n", "postgres-19 is a preset, but no pooler's"},
       {CLIENT "pooler: {preset: pgbounce-1.25}\n", "no preset pgbounce-1.25; the nearest is pgbouncer-1.25"},

@@ -72,7 +72,7 @@ static bool bind_changed(PoolerBinding *b, const Scenario *s, const char *key, P
   out->work = was.work;
   g_ptr_array_add(b->roots, changed.root); /* its texts are used */
   if (ok && !same_shape(&was, out)) ok = WRONG(key, "the number of servers and pools cannot change");
-  return ok;
+  return ok && bind_valid(out, s, key, error);
 }
 
 /* ---- verbs ---- */

@@ -89,7 +89,7 @@ static void bind_words(const Scenario *s, int entry, PoolConfig *c) {
   c->carrier = (Carrier)WORD("carrier", "unlimited", "one_at_a_time_cap", "semaphore");
   c->queued_client = (QueuedClient)WORD("queued_client", "ignore", "dequeue_and_error");
   g_autofree char *reset = key_for(s, entry, "login_retry_reset");
-  c->retry_after_carrier = !scenario_bool(s, reset);
+  c->retry_after_carrier = scenario_bool(s, reset);
 }
 
 static bool bind_back_off(const Scenario *s, const char *key, BackOff *out, GError **error) {

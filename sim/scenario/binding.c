@@ -173,6 +173,13 @@ static bool keeps_series(const Scenario *s) {
   return false;
 }
 
+bool bind_valid(const PoolerConfig *c, const Scenario *s, const char *key, GError **error) {
+  g_autoptr(GError) wrong = NULL;
+  if (pooler_config_valid(c, &wrong)) return true;
+  g_propagate_error(error, scenario_complain(s, key, "%s", wrong->message));
+  return false;
+}
+
 PoolerBinding *scenario_bind_pooler(const Scenario *s, const Costs *costs, GError **error) {
   static const char *const lists[] = {"servers", "pooler.pools", "clients"};
   for (guint i = 0; i < G_N_ELEMENTS(lists); i++)
@@ -183,8 +190,9 @@ PoolerBinding *scenario_bind_pooler(const Scenario *s, const Costs *costs, GErro
   b->servers = named_new(s, "servers", "s");
   b->pools = named_new(s, "pooler.pools", NULL);
   b->config.keep_series = keeps_series(s);
+  b->config.limits_fire = scenario_count(s, "explore.fire") > 0;
   if (!bind_servers(b, s, costs, error) || !bind_links(b, s, error) || !bind_pools(b, s, error) ||
       !bind_clients(b, s, error) || !bind_events(b, s, error) || !bind_expectations(b, s, error))
     return NULL;
-  return g_steal_pointer(&b);
+  return bind_valid(&b->config, s, "pooler", error) ? g_steal_pointer(&b) : NULL;
 }

@@ -46,6 +46,9 @@ bool bind_events(PoolerBinding *b, const Scenario *s, GError **error);
 /* Tags, clients and pools that `expect` names. */
 bool bind_expectations(const PoolerBinding *b, const Scenario *s, GError **error);
 
+/* Policies that contradict each other are told at key. */
+bool bind_valid(const PoolerConfig *c, const Scenario *s, const char *key, GError **error);
+
 /* text as a path; *state: the word behind it, where `with_state`. */
 bool bind_path(const PoolerBinding *b, const Scenario *s, const char *key, const char *text, bool with_state,
                Path *path, PathState *state, GError **error);

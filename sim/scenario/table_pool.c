@@ -87,7 +87,7 @@ static const KeyInfo rows[] = {
     LIMIT("ban_timeout", "none", "5min", "How long a pool that failed is passed over; none: never."),
     LIMIT("cancel_wait_timeout", "none", "10s", "How long a cancel waits to be forwarded."),
     LIMIT("cancel_connect_timeout", "none", "5s", "How long opening the connection that carries a cancel may take."),
-    {"@pool.peek", K_BOOL, .dflt = "false", .example = "pooler: {peek: true}",
+    {"@pool.peek", K_BOOL, .dflt = "true", .example = "pooler: {peek: false}",
      .about = "At check-out it looks whether the socket is closed or has unasked bytes."},
 
     /* ---- its own queries, its reactions ---- */
@@ -149,7 +149,7 @@ static const KeyInfo rows[] = {
      .about = "Before the connect it looks whether the connection is still at the same check-out, or command."},
     {"@pool.fence.retire_session", K_TIME, .example = "pooler: {fence: {retire_session: 10ms}}",
      .about = "Never used again after a cancel unless 57014 was seen; the time is a grace before one is sent."},
-    {"@pool.ack", K_WORD | K_MAP | K_ONE, .dflt = "fire_and_forget", .words = "fire_and_forget wait_eof",
+    {"@pool.ack", K_WORD | K_MAP | K_ONE, .dflt = "wait_eof", .words = "fire_and_forget wait_eof",
      .example = "pooler: {ack: wait_eof}", .about = "Is the server's EOF after a cancel waited for?"},
     {"@pool.ack.wait_eof", K_TIME, .example = "pooler: {ack: {wait_eof: 1s}}", .about = "At most so long."},
     {"@pool.carrier", K_WORD | K_MAP | K_ONE, .dflt = "unlimited", .words = "unlimited",
