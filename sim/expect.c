@@ -29,8 +29,35 @@ static char *number_text(double v) {
 
 /* ---- one line ---- */
 
-static bool judge_metric(const Scenario *s, guint i, const char *metric, const RunResult *r, Expectation *e,
-                         GError **error) {
+/* How a result names what line i asks for: of one pool, over a part of the run. */
+static char *metric_name(const Scenario *s, guint i) {
+  g_autofree char *of = key_of(i, "of"), *from = key_of(i, "during[0]"), *to = key_of(i, "during[1]");
+  const char *metric = word_of(s, i, "metric");
+  GString *name = g_string_new(NULL);
+  if (scenario_given(s, of)) g_string_append_printf(name, "%s.", scenario_word(s, of));
+  g_string_append(name, metric);
+  if (scenario_given(s, from))
+    g_string_append_printf(name, " during [%s, %s]", scenario_word(s, from), scenario_word(s, to));
+  return g_string_free(name, FALSE);
+}
+
+void expect_measure(const Scenario *s, const Model *m, RunResult *r) {
+  for (guint i = 0, n = scenario_count(s, "expect"); i < n && m->pooler; i++) {
+    g_autofree char *of = key_of(i, "of"), *from = key_of(i, "during[0]"), *to = key_of(i, "during[1]");
+    if (!word_of(s, i, "metric")) continue;
+    Metric x = {metric_name(s, i), 0};
+    const bool part = scenario_given(s, from);
+    if (run_result_metric(r, x.name, &x.value) ||
+        !pooler_metric(m->pooler, word_of(s, i, "metric"), scenario_given(s, of) ? scenario_word(s, of) : NULL,
+                       part ? scenario_ns(s, from) : 0, part ? scenario_ns(s, to) : -1, &x.value))
+      g_free(x.name);
+    else
+      g_array_append_val(r->metrics, x);
+  }
+}
+
+static bool judge_metric(const Scenario *s, guint i, const RunResult *r, Expectation *e, GError **error) {
+  g_autofree char *metric = metric_name(s, i);
   g_autofree char *lo_key = key_of(i, "within[0]"), *hi_key = key_of(i, "within[1]"), *key = key_of(i, "metric");
   double lo = scenario_number(s, lo_key), hi = scenario_number(s, hi_key), v;
   g_autofree char *lo_text = number_text(lo), *hi_text = number_text(hi);
@@ -114,7 +141,7 @@ bool expect_judge(const Scenario *s, const char *way, RunResult *r, GError **err
     const char *metric = word_of(s, i, "metric"), *check = word_of(s, i, "check");
     bool ok = true;
     if (metric)
-      ok = judge_metric(s, i, metric, r, &e, error);
+      ok = judge_metric(s, i, r, &e, error);
     else
       judge_check(s, i, check, strcmp(way, "check") == 0, r, &e);
     g_array_append_val(r->expectations, e);

@@ -6,6 +6,10 @@
  * (SCENARIO_ERROR, exit 2). `way`: "run", "check", "live"; a line that another way judges is kept, unjudged. */
 bool expect_judge(const Scenario *s, const char *way, RunResult *r, GError **error);
 
+/* Adds to r->metrics what lines of `expect` ask for beyond what every run tells: of one pool, over a part of the run.
+ */
+void expect_measure(const Scenario *s, const Model *m, RunResult *r);
+
 /* The checks to judge, as r->checks: those of `checks`, those that lines of `expect` name beside, and a user's model's
  * own. False and *error when one is neither in the table nor the model's. */
 bool expect_checks(const Scenario *s, const Model *m, const CheckTable *table, RunResult *r, GError **error);
