@@ -253,15 +253,15 @@ static void work(Engine *e, ProcId p, int64_t ns) {
 static bool worked(Engine *e, ProcId p) {
   if (e->config.cores == 0) return true;
   Task *t = task(e, p);
-  bool used_up = e->config.quantum_ns && t->slice_ns >= e->config.quantum_ns;
+  bool used_up = e->config.quantum_ns && t->slice_ns >= e->config.quantum_ns, done = t->left_ns == 0;
   if (used_up && e->run_head) {
     leave_core(e, p);
-    if (t->left_ns > 0) queue_for_core(e, p);
+    if (!done) queue_for_core(e, p);
   } else {
     if (used_up) t->slice_ns = 0;
-    if (t->left_ns > 0) compute(e, p);
+    if (!done) compute(e, p);
   }
-  return t->left_ns == 0;
+  return done;
 }
 
 /* ---- steps ---- */

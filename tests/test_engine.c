@@ -94,6 +94,15 @@ static void a_quantum_shares_a_core(void) {
   teardown(&f);
 }
 
+/* Alone on its core a process is cut at each quantum and goes on at once: 1000 ns of work end at 1000, not before. */
+static void a_quantum_costs_a_lone_process_nothing(void) {
+  Fixture f = setup((EngineConfig){.seed = 1, .cores = 2, .quantum_ns = 300});
+  add_worker(&f, 0, 2, 1000);
+  engine_run(f.e, -1);
+  expect_int(seen.ended[0], ==, 2000);
+  teardown(&f);
+}
+
 /* A process that works on in small pieces keeps its core until the quantum is used: 5 x 100 then the other. */
 static void pieces_count_as_one_slice(void) {
   Fixture f = setup((EngineConfig){.seed = 1, .cores = 1, .quantum_ns = 1000});
@@ -320,16 +329,18 @@ static void a_loop_without_time_is_stuck(void) {
 }
 
 int main(void) {
-  return suite_run("engine", (const Case[]){{"without cores all run at once", without_cores_all_run_at_once},
-                                            {"cores: first come first served", cores_run_first_come_first_served},
-                                            {"a quantum shares a core", a_quantum_shares_a_core},
-                                            {"pieces count as one slice", pieces_count_as_one_slice},
-                                            {"the clock stops at until", the_clock_stops_at_until},
-                                            {"ties are counted and seeded", ties_are_counted_and_seeded},
-                                            {"limits race by the rule", limits_race_by_rule},
-                                            {"a lock serialises with its hand-over", a_lock_serialises_with_handover},
-                                            {"a queue obeys queueing theory", a_queue_obeys_queueing_theory},
-                                            {"streams do not disturb each other", streams_do_not_disturb_each_other},
-                                            {"a loop without time is stuck", a_loop_without_time_is_stuck},
-                                            {0}});
+  return suite_run("engine",
+                   (const Case[]){{"without cores all run at once", without_cores_all_run_at_once},
+                                  {"cores: first come first served", cores_run_first_come_first_served},
+                                  {"a quantum shares a core", a_quantum_shares_a_core},
+                                  {"a quantum costs a lone process nothing", a_quantum_costs_a_lone_process_nothing},
+                                  {"pieces count as one slice", pieces_count_as_one_slice},
+                                  {"the clock stops at until", the_clock_stops_at_until},
+                                  {"ties are counted and seeded", ties_are_counted_and_seeded},
+                                  {"limits race by the rule", limits_race_by_rule},
+                                  {"a lock serialises with its hand-over", a_lock_serialises_with_handover},
+                                  {"a queue obeys queueing theory", a_queue_obeys_queueing_theory},
+                                  {"streams do not disturb each other", streams_do_not_disturb_each_other},
+                                  {"a loop without time is stuck", a_loop_without_time_is_stuck},
+                                  {0}});
 }
