@@ -113,7 +113,7 @@ int pool_open(Pooler *p, guint pool) {
   for (guint i = 0; i < p->row_servers; i++) {
     guint slot = pool * p->row_servers + i;
     if (p->servers[slot].state != SV_FREE || p->servers[slot].proc) continue;
-    Server *s = server_connect(p, slot, pool, pick_host(p, pool));
+    Server *s = server_dial(p, slot, pool, pick_host(p, pool));
     if (step_is(p, pool, POOLSTEP_OPEN, DO_SPLIT))
       s->flags |= SVF_UNCOUNTED;
     else

@@ -21,7 +21,7 @@ void server_state(Pooler *p, Server *s, ServerState to) {
 
 /* ---- opening ---- */
 
-Server *server_connect(Pooler *p, guint slot, guint pool, guint host) {
+Server *server_dial(Pooler *p, guint slot, guint pool, guint host) {
   Server *s = &p->servers[slot];
   g_assert(s->state == SV_FREE && s->proc == 0);
   *s = (Server){.pool = (uint16_t)pool, .host = (uint16_t)host, .pc = SP_CONNECT, .flags = SVF_CHECKED_IN};

@@ -360,7 +360,7 @@ void watch_start(Pooler *p, guint kind, guint id, int64_t ns, bool limit, Object
 enum { WATCH_AGE, WATCH_IDLE, WATCH_STALE, WATCH_RETRY, WATCH_FENCE, WATCH_RESERVE, WATCH_SHUTDOWN };
 
 /* ---- server.c ---- */
-Server *server_connect(Pooler *p, guint slot, guint pool, guint host);
+Server *server_dial(Pooler *p, guint slot, guint pool, guint host);
 bool server_drain(Pooler *p, Server *s);             /* true: an empty statement runs on it first */
 void server_settle(Pooler *p, Server *s);            /* another process has changed what it does next */
 Step server_next(Pooler *p, Server *s, ProcId self); /* for its own process */
