@@ -9,11 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int viz(const App *app, int argc, char **argv) {
-  (void)app;
-  return cmd_viz(argc, argv);
-}
-
 static bool plot(const char *dir, GError **error) {
   g_autofree char *path = g_build_filename(dir, "plot.svg", NULL);
   return viz_plot_sweep(dir, NULL, path, FORMAT_SVG, error);
@@ -25,7 +20,7 @@ static const Command commands[] = {
     {"sweep", "many runs over lists of values: table, plot, fitted exponent", cmd_sweep},
     {"replay", "run a trace again and confirm every step and hash of it", cmd_replay},
     {"diff", "the first difference of two traces, in words", cmd_diff},
-    {"viz", "pictures: states, memory, plot; exports of a trace", viz},
+    {"viz", "pictures: states, memory, plot; exports of a trace", cmd_viz},
     {"list", "scenarios, presets, variants, checks, metrics; explains one", cmd_list},
     {"calibrate", "profiles: fit costs to published or measured figures", cmd_calibrate},
 };
@@ -42,6 +37,7 @@ static int dispatch(int argc, char **argv, const char *const *dirs) {
              .check_names = checks_names(),
              .dirs = dirs,
              .program = argv[0],
+             .replay_check = walk_replay,
              .plot = plot};
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
     if (strcmp(argv[1], commands[i].name) == 0) return commands[i].main(&app, argc - 1, argv + 1);

@@ -3,22 +3,16 @@
 #include "sim/run.h"
 #include <stdio.h>
 
-enum {
-  EXIT_MET = 0,
-  EXIT_UNMET = 1,
-  EXIT_INPUT = 2,
-  EXIT_LIMIT = 3,
-  EXIT_ENVIRONMENT = 4,
-  EXIT_DIFFERED = 5,
-  EXIT_INTERRUPTED = 130
-};
-
 /* Handed to each subcommand. Nothing in it changes after start. */
 typedef struct {
   CheckTable checks;
   const char *const *check_names; /* of the table, NULL-terminated */
   const char *const *dirs;        /* where scenarios, presets, profiles and data are */
   const char *program;            /* argv[0] */
+  /* Walks a trace that `check` wrote: `recorded` gives the step that is due, NULL at the end; o->saw sees each step
+   * made. As run_scenario beside. */
+  RunResult *(*replay_check)(const Scenario *s, const RunOptions *o, const TraceStep *(*recorded)(void *replay),
+                             GError **error);
   /* Draws DIR/plot.svg from DIR/results.json (sim/README.md): true, or false and *error. NULL: nobody can. */
   bool (*plot)(const char *dir, GError **error);
 } App;
@@ -48,6 +42,8 @@ int cli_refuse(int status, const char *format, ...) G_GNUC_PRINTF(2, 3);
 Scenario *cli_scenario(const App *app, const char *name, const CliOptions *o, GError **error);
 /* A document to a path or "-" (stdout): `fill` writes it. EXIT_MET or EXIT_ENVIRONMENT, said. */
 int cli_write(const char *path, void (*fill)(Output *o, const void *data), const void *data);
+/* A result as the common options ask for it: JSON on stdout with --json, the JUnit report. Status as cli_write. */
+int cli_write_result(const RunResult *r, const CliOptions *o);
 bool cli_color(int fd);            /* a terminal, and NO_COLOR is not set */
 const gint *cli_interrupted(void); /* goes up at SIGINT, SIGTERM; the second one ends the program at once */
 

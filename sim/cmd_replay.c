@@ -56,6 +56,11 @@ static bool on_saw(void *data, const TraceStep *now) {
   return r->error == NULL;
 }
 
+static const TraceStep *recorded(void *data) {
+  Replay *r = data;
+  return r->next == TRACE_STEP && !r->difference && !r->error ? &r->step : NULL;
+}
+
 static Scenario *scenario_of(const App *app, const TraceHeader *h, GError **error) {
   g_autoptr(GPtrArray) sources = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < h->n_sources; i++) {
@@ -95,7 +100,7 @@ static int verdict(const Replay *r, const CliOptions *o, const RunResult *result
   if (r->difference)
     return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), r->difference);
   if (cut) return cli_refuse(EXIT_INPUT, "%s; its %" G_GINT64_FORMAT " steps are reproduced", cut, r->confirmed);
-  if (!o->quiet)
+  if (!o->quiet && !o->json)
     printf("reproduced: %" G_GINT64_FORMAT " steps, verdict %s\n", r->confirmed, run_verdict_word(result->verdict));
   return EXIT_MET;
 }
@@ -135,11 +140,13 @@ static int replay(const App *app, Replay *r, const CliOptions *o) {
                    .replay = r,
                    .judge_at = violated_step(trace_reader_name(r->reader)),
                    .interrupted = cli_interrupted()};
-  g_autoptr(RunResult) result = run_scenario(s, &ro, &error);
+  bool explored = strcmp(h->command, "check") == 0;
+  g_autoptr(RunResult) result = explored ? app->replay_check(s, &ro, recorded, &error) : run_scenario(s, &ro, &error);
   if (!result) return cli_fail(error);
   compare_ends(r, result);
   if (r->error) return replay_fail(g_steal_pointer(&r->error));
-  return verdict(r, o, result);
+  int status = verdict(r, o, result), written = cli_write_result(result, o);
+  return status == EXIT_MET ? written : status;
 }
 
 int cmd_replay(const App *app, int argc, char **argv) {
