@@ -12,3 +12,19 @@ Judgement check_pgxactoff_matches(const Model *m, GString *why);
 Judgement check_dense_arrays_agree(const Model *m, GString *why);
 Judgement check_slot_owned_once(const Model *m, GString *why);
 Judgement check_locks_released(const Model *m, GString *why);
+
+/* checks/pooler_cancel.c, checks/pooler_pool.c */
+Judgement pooler_marked(const Model *m, uint64_t marks, GString *why);
+Judgement check_cancel_hits_its_query(const Model *m, GString *why);
+Judgement check_cancel_hits_only_its_query(const Model *m, GString *why);
+Judgement check_cancel_map_complete(const Model *m, GString *why);
+Judgement check_cancel_map_sound(const Model *m, GString *why);
+Judgement check_row_from_one_shard(const Model *m, GString *why);
+Judgement check_pool_accounting(const Model *m, GString *why);
+Judgement check_no_lost_wakeup(const Model *m, GString *why);
+Judgement check_fifo_bound(const Model *m, GString *why);
+Judgement check_reload_conserves(const Model *m, GString *why);
+Judgement check_no_double_free(const Model *m, GString *why);
+Judgement check_no_crash(const Model *m, GString *why);
+Judgement check_no_client_error(const Model *m, GString *why);
+Judgement check_session_is_clean(const Model *m, GString *why);
