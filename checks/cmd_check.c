@@ -58,6 +58,9 @@ static const char *senseless(const Flags *f, const SearchOptions *o) {
   if (f->deepen && o->strategy != STRATEGY_DFS) return "--deepen is for --strategy dfs";
   if (f->deepen && o->store == STORE_BITSTATE) return "--deepen needs to know how deep a state was; bitstate does not";
   if (f->walks && !walks) return "--walks is for --strategy random and pct";
+  if (f->changes < 0 || f->changes > 64) return "--changes takes 0 to 64";
+  if (f->deepen < 0 || f->walks < 0) return "--deepen and --walks take 1 or more";
+  if (walks && f->store) return "--store is for searches; random walks only count what they see";
   if (f->bits < 10 || f->bits > 38) return "--bits takes 10 to 38";
   return NULL;
 }

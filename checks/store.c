@@ -230,6 +230,15 @@ bool store_has(const StateStore *s, const uint64_t *vector, uint64_t hash) {
   return key && p->slots[find_slot(s, p, &c, key)] != 0;
 }
 
+uint32_t store_find(const StateStore *s, const uint64_t *vector) {
+  uint64_t buffer[s->key_words];
+  Candidate c = {.hash = store_hash(s, vector), .vector = vector};
+  const Part *p = &s->parts[store_part(c.hash)];
+  const uint64_t *key = key_of(s, vector, buffer);
+  if (!key || p->capacity == 0) return STORE_NONE;
+  return (uint32_t)p->slots[find_slot(s, p, &c, key)] - 1; /* 0 - 1 is STORE_NONE */
+}
+
 /* ---- adding ---- */
 
 static void rehash(Part *p, uint32_t capacity) {

@@ -44,6 +44,7 @@ void store_wave_over(StateStore *s);                      /* candidates may be f
 /* One state at once: its number, or STORE_NONE when it was there. bitstate: 0 when new. */
 uint32_t store_add(StateStore *s, const uint64_t *vector, uint32_t parent, uint16_t link);
 
+uint32_t store_find(const StateStore *s, const uint64_t *vector); /* its number, or STORE_NONE; not of bitstate */
 uint32_t store_states(const StateStore *s);
 const uint64_t *store_vector(const StateStore *s, uint32_t state); /* full alone */
 uint32_t store_parent(const StateStore *s, uint32_t state);
