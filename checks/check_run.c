@@ -1,5 +1,6 @@
 /* check_run.c - see check_run.h. */
 #include "checks/check_run.h"
+#include "checks/shrink.h"
 #include "model/world/rng.h"
 #include "sim/expect.h"
 #include <string.h>
@@ -192,8 +193,9 @@ static bool search(const Scenario *s, CheckReport *r, GError **error) {
   o->seed = scenario_seed(s);
   r->time = scenario_word(s, "explore.time");
   r->search = search_run(o, error);
+  bool ok = r->search && shrink_findings(o, r->search, error);
   o->checks = NULL; /* the list ends here; the result knows them */
-  return r->search != NULL;
+  return ok;
 }
 
 static bool tell(const App *app, const Scenario *s, CheckReport *r, const CheckOptions *o, GError **error) {
@@ -208,14 +210,24 @@ static double peak_rss_mb(void) {
   return (double)u.ru_maxrss / 1024;
 }
 
+/* A limit that was reached before everything was seen leaves a run without expectations incomplete; bounds that belong
+ * to the strategy (a depth, a number of walks) do not: nothing more was asked for. */
+static void leave_open(CheckReport *r) {
+  SearchStop stop = r->search->stop;
+  bool limit = stop == STOP_STATES || stop == STOP_TIME || stop == STOP_MEMORY;
+  bool nothing_asked = r->run->expectations->len == 0 || stop == STOP_MEMORY;
+  if (limit && nothing_asked && r->run->verdict == RUN_PASS) r->run->verdict = RUN_INCOMPLETE;
+}
+
 CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o, GError **error) {
   CheckReport *r = report_new(o);
   r->run = result_of(app, s, error);
   bool ok = r->run && take_metrics(app, s, r->run, error) && search(s, r, error);
   if (ok) {
     give_verdicts(r->run, r->search);
-    r->run->limited = r->search->stop == STOP_STATES || r->search->stop == STOP_TIME || r->search->stop == STOP_MEMORY;
+    r->run->limited = r->search->stop != STOP_EXHAUSTED && r->search->stop != STOP_FOUND;
     ok = expect_judge(s, "check", r->run, error) && tell(app, s, r, o, error);
+    leave_open(r);
   }
   r->peak_rss_mb = peak_rss_mb();
   if (ok) return r;
@@ -223,8 +235,6 @@ CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o,
   return NULL;
 }
 
-/* A limit that was reached before everything was found leaves a run without expectations incomplete. */
 int check_report_exit(const CheckReport *r) {
-  if (r->search->stop == STOP_MEMORY && r->run->verdict != RUN_FAIL) return EXIT_LIMIT;
   return run_result_exit(r->run);
 }

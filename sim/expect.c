@@ -121,7 +121,7 @@ static bool expected(const Scenario *s, const char *check) {
 
 /* A broken expectation or an unexpected violation fails; one that could not be judged leaves the run incomplete. */
 static RunVerdict verdict_of(const Scenario *s, const RunResult *r, const char *way) {
-  bool open = r->interrupted || (r->limited && r->expectations->len == 0 && !broke(r)) || (r->stopped && !broke(r));
+  bool open = r->interrupted || (r->stopped && !broke(r));
   for (guint i = 0; i < r->checks->len; i++) {
     const CheckResult *c = &g_array_index(r->checks, CheckResult, i);
     if (c->verdict == CHECK_VIOLATED && !expected(s, c->check->name)) return RUN_FAIL;

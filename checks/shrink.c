@@ -1,0 +1,116 @@
+/* shrink.c - see shrink.h. A path with a step left out is walked as far as it goes: moves that are no longer possible
+ * are left out too, and it ends where the check is first broken. What is kept is always the path that was really
+ * walked. */
+#include "checks/shrink.h"
+#include <string.h>
+
+typedef struct {
+  const SearchOptions *o;
+  Stepper *s;
+  VectorLayout *first; /* the first state, to begin again from */
+  gint check;
+} Shrinker;
+
+static bool possible(Stepper *s, Move m) {
+  const GArray *moves = stepper_moves(s);
+  for (guint i = 0; i < moves->len; i++) {
+    const Move *o = &g_array_index(moves, Move, i);
+    if (o->kind == m.kind && o->subject == m.subject) return true;
+  }
+  return false;
+}
+
+static bool broken(const Shrinker *k, GString *why) {
+  Model *m = stepper_model(k->s);
+  if (k->check >= 0) return k->o->checks[k->check]->judge(m, why) == JUDGED_BROKEN;
+  return stepper_moves(k->s)->len == 0 && stepper_stuck(k->s);
+}
+
+/* Walks `path` without steps [from, to); NULL: nothing breaks. Choices that a move no longer meets as recorded end the
+ * attempt: what came of them would be another path. */
+static GArray *walk_without(Shrinker *k, const GArray *path, guint from, guint to) {
+  g_autoptr(GString) why = g_string_new(NULL);
+  g_autoptr(GArray) walked = g_array_new(FALSE, FALSE, sizeof(Branch));
+  vector_reset(k->first, world_arena(stepper_model(k->s)->world));
+  for (guint i = 0; i < path->len; i++) {
+    const Branch *b = &g_array_index(path, Branch, i);
+    if ((i >= from && i < to) || !possible(k->s, b->move)) continue;
+    if (!stepper_follow(k->s, b)) return NULL;
+    g_array_append_val(walked, *b);
+    if (broken(k, why)) return g_steal_pointer(&walked);
+  }
+  return NULL;
+}
+
+/* Ever smaller pieces are left out, from the end on, until no single step can be. */
+static GArray *thin_out(Shrinker *k, GArray *path) {
+  for (guint size = MAX(path->len / 2, 1); size > 0; size /= 2) {
+    for (guint to = path->len; to > 0;) {
+      guint from = to > size ? to - size : 0;
+      GArray *less = walk_without(k, path, from, to);
+      if (less && less->len < path->len) {
+        g_array_unref(path);
+        path = less;
+        to = MIN(from, path->len);
+        continue;
+      }
+      if (less) g_array_unref(less);
+      to = from;
+    }
+  }
+  return path;
+}
+
+/* The shortest, if it is found within the budget. */
+static bool search_shorter(const SearchOptions *o, Finding *f, GError **error) {
+  SearchOptions again = *o;
+  const Check *only = f->check >= 0 ? o->checks[f->check] : NULL;
+  again.checks = &only;
+  again.n_checks = only ? 1 : 0;
+  again.strategy = STRATEGY_BFS;
+  again.store = STORE_FULL;
+  again.jobs = again.findings_max = 1;
+  again.max_depth = f->path->len - 1;
+  again.max_states = SHRINK_STATES;
+  again.max_seconds = SHRINK_SECONDS;
+  again.progress = NULL;
+  g_autoptr(SearchResult) r = search_run(&again, error);
+  for (guint i = 0; r && i < r->findings->len; i++) {
+    Finding *better = r->findings->pdata[i];
+    if ((better->check < 0) != (f->check < 0) || better->path->len >= f->path->len) continue;
+    g_array_unref(f->path);
+    f->path = g_array_ref(better->path);
+    g_free(f->why);
+    f->why = g_strdup(better->why);
+  }
+  return r != NULL;
+}
+
+static void thin(Shrinker *k, Finding *f) {
+  k->check = f->check;
+  f->path = thin_out(k, f->path);
+  g_autoptr(GString) why = g_string_new(NULL);
+  GArray *walked = walk_without(k, f->path, f->path->len, f->path->len);
+  if (walked && f->check >= 0 && broken(k, why)) {
+    g_free(f->why);
+    f->why = g_strdup(why->str);
+  }
+  if (walked) g_array_unref(walked);
+}
+
+bool shrink_findings(const SearchOptions *o, SearchResult *r, GError **error) {
+  if (o->strategy == STRATEGY_BFS || r->findings->len == 0) return true;
+  Shrinker k = {.o = o, .s = search_stepper(&o->stepper, error)};
+  if (!k.s) return false;
+  k.first = vector_layout_new(world_arena(stepper_model(k.s)->world));
+  bool ok = true;
+  for (guint i = 0; ok && i < r->findings->len; i++) {
+    Finding *f = r->findings->pdata[i];
+    if (f->path->len == 0) continue;
+    thin(&k, f);
+    ok = search_shorter(o, f, error);
+  }
+  vector_layout_free(k.first);
+  stepper_free(k.s);
+  return ok;
+}
