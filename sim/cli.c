@@ -83,6 +83,19 @@ int cli_write(const char *path, void (*fill)(Output *o, const void *data), const
   return cli_fail(error);
 }
 
+static void fill_json(Output *o, const void *data) {
+  report_json(data, o);
+}
+static void fill_junit(Output *o, const void *data) {
+  const RunResult *r = data;
+  report_junit(&r, 1, o);
+}
+
+int cli_write_result(const RunResult *r, const CliOptions *o) {
+  int status = o->json ? cli_write("-", fill_json, r) : EXIT_MET;
+  return o->junit && status == EXIT_MET ? cli_write(o->junit, fill_junit, r) : status;
+}
+
 bool cli_color(int fd) {
   const char *no = g_getenv("NO_COLOR");
   return isatty(fd) && !(no && *no);

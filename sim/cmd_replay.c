@@ -61,6 +61,13 @@ static const TraceStep *recorded(void *data) {
   return r->next == TRACE_STEP && !r->difference && !r->error ? &r->step : NULL;
 }
 
+/* Text and overrides say the seed as well (--seed is an override); the run is theirs. */
+static void compare_seed(Replay *r, const Scenario *s) {
+  const uint64_t recorded = trace_reader_header(r->reader)->seed, now = scenario_seed(s);
+  if (recorded != now)
+    differs(r, g_strdup_printf("header, seed: recorded %" G_GUINT64_FORMAT ", now %" G_GUINT64_FORMAT, recorded, now));
+}
+
 static Scenario *scenario_of(const App *app, const TraceHeader *h, GError **error) {
   g_autoptr(GPtrArray) sources = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < h->n_sources; i++) {
@@ -70,10 +77,8 @@ static Scenario *scenario_of(const App *app, const TraceHeader *h, GError **erro
     f->text = (char *)h->sources[i].text;
     g_ptr_array_add(sources, f);
   }
-  g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, h->seed);
   g_autofree char *file = g_strconcat(h->scenario, ".yaml", NULL);
-  ScenarioOptions opt = {
-      .sets = h->overrides, .seed = seed, .dirs = app->dirs, .embedded = sources, .checks = app->check_names};
+  ScenarioOptions opt = {.sets = h->overrides, .dirs = app->dirs, .embedded = sources, .checks = app->check_names};
   return scenario_from_text(h->text, strlen(h->text), file, &opt, error);
 }
 
@@ -130,6 +135,7 @@ static int replay(const App *app, Replay *r, const CliOptions *o) {
   const TraceHeader *h = trace_reader_header(r->reader);
   g_autoptr(Scenario) s = scenario_of(app, h, &error);
   if (!s) return cli_fail(error);
+  compare_seed(r, s);
   advance(r);
   RunOptions ro = {.command = h->command,
                    .checks = app->checks,

@@ -3,27 +3,18 @@
 #include <string.h>
 #include <unistd.h>
 
-static void fill_json(Output *o, const void *data) {
-  report_json(data, o);
-}
-static void fill_junit(Output *o, const void *data) {
-  const RunResult *r = data;
-  report_junit(&r, 1, o);
-}
 static void fill_text(Output *o, const void *data) {
   output_str(o, ((const GString *)data)->str);
 }
 
 static int say(const RunResult *r, const CliOptions *o, gboolean annotate) {
   int status = EXIT_MET;
-  if (o->json)
-    status = cli_write("-", fill_json, r);
-  else if (!o->quiet) {
+  if (!o->json && !o->quiet) {
     g_autoptr(GString) text = g_string_new(NULL);
     report_text(r, text, cli_color(STDOUT_FILENO), annotate ? 1000 : 10);
     status = cli_write("-", fill_text, text);
   }
-  if (o->junit && status == EXIT_MET) status = cli_write(o->junit, fill_junit, r);
+  if (status == EXIT_MET) status = cli_write_result(r, o);
   return status == EXIT_MET ? run_result_exit(r) : status;
 }
 

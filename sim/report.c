@@ -95,10 +95,7 @@ static void unexplained_row(Output *o, const RunResult *r, guint i) {
   output_str(o, "}");
 }
 
-void report_json(const RunResult *r, Output *o) {
-  char hash[33];
-  trace_hash_text(r->state_hash, hash);
-  output_str(o, "{\n  ");
+static void head(const RunResult *r, Output *o) {
   text(o, "stampede", STAMPEDE_VERSION);
   text(o, "command", r->command);
   text(o, "scenario", r->scenario);
@@ -107,11 +104,12 @@ void report_json(const RunResult *r, Output *o) {
   text(o, "profile", r->profile);
   text(o, "verdict", run_verdict_word(r->verdict));
   if (r->stopped) text(o, "stopped", r->stopped);
-  rows(o, "checks", "[]", r->checks->len, check_row, r);
-  rows(o, "expectations", "[]", r->expectations->len, expectation_row, r);
-  rows(o, "metrics", "{}", r->metrics->len, metric_row, r);
-  rows(o, "hotspots", "[]", r->hotspots->len, hot_spot_row, r);
-  rows(o, "unexplained", "{}", r->unexplained->len, unexplained_row, r);
+}
+
+/* What came of the run as a whole. */
+static void totals(const RunResult *r, Output *o) {
+  char hash[33];
+  trace_hash_text(r->state_hash, hash);
   number(o, "events", r->events);
   number(o, "ties", r->ties);
   number(o, "steps", r->steps);
@@ -119,6 +117,17 @@ void report_json(const RunResult *r, Output *o) {
   output_double(o, (double)r->virtual_ns / 1e6);
   output_str(o, ",\n  ");
   text(o, "state_hash", hash);
+}
+
+void report_json(const RunResult *r, Output *o) {
+  output_str(o, "{\n  ");
+  head(r, o);
+  rows(o, "checks", "[]", r->checks->len, check_row, r);
+  rows(o, "expectations", "[]", r->expectations->len, expectation_row, r);
+  rows(o, "metrics", "{}", r->metrics->len, metric_row, r);
+  rows(o, "hotspots", "[]", r->hotspots->len, hot_spot_row, r);
+  rows(o, "unexplained", "{}", r->unexplained->len, unexplained_row, r);
+  totals(r, o);
   output_str(o, "\"measured\": {\"wall_ms\": ");
   output_double(o, r->wall_ms);
   output_str(o, ", \"events_per_s\": ");
@@ -146,28 +155,30 @@ void report_number(GString *out, int width, double v) {
   g_string_append_printf(out, "%*s", width, buffer);
 }
 
-/* first.X and warm.X side by side, or one iteration where there is only one. */
+static const char *const text_names[] = {"connect_ms",
+                                         "connect_faults",
+                                         "connect_faults_per_backend",
+                                         "allprocs_faults",
+                                         "disconnect_faults",
+                                         "pgxactoff_stores",
+                                         "entries_moved",
+                                         "entries_moved_out",
+                                         "procarray_lock_wait_ms",
+                                         "procarray_lock_hold_ms",
+                                         "pagetable_kib",
+                                         "refused",
+                                         "tps",
+                                         "latency_avg_ms"};
+
+/* first.X and warm.X side by side; a - where there is no warm one. */
 static void text_metrics(const RunResult *r, GString *out) {
-  static const char *const names[] = {"connect_ms",
-                                      "connect_faults",
-                                      "connect_faults_per_backend",
-                                      "allprocs_faults",
-                                      "disconnect_faults",
-                                      "pgxactoff_stores",
-                                      "entries_moved",
-                                      "entries_moved_out",
-                                      "procarray_lock_wait_ms",
-                                      "procarray_lock_hold_ms",
-                                      "pagetable_kib",
-                                      "refused",
-                                      "tps",
-                                      "latency_avg_ms"};
   g_string_append(out, "                                    first          warm\n");
-  for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
-    g_autofree char *first = g_strconcat("first.", names[i], NULL), *warm = g_strconcat("warm.", names[i], NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(text_names); i++) {
+    g_autofree char *first = g_strconcat("first.", text_names[i], NULL),
+                    *warm = g_strconcat("warm.", text_names[i], NULL);
     double a, b;
     if (!run_result_metric(r, first, &a)) continue;
-    g_string_append_printf(out, "  %-26s", names[i]);
+    g_string_append_printf(out, "  %-26s", text_names[i]);
     report_number(out, 13, a);
     if (run_result_metric(r, warm, &b))
       report_number(out, 14, b);
@@ -235,7 +246,7 @@ void report_text(const RunResult *r, GString *out, bool color, guint hot_spots) 
   text_judgements(r, out, color);
   for (guint i = 0; i < r->unexplained->len; i++) {
     const Unexplained *u = &g_array_index(r->unexplained, Unexplained, i);
-    g_string_append_printf(out, "\n  uses %s =", u->key);
+    g_string_append_printf(out, "\n  uses %s = ", u->key);
     report_number(out, 1, u->ms);
     g_string_append(out, " ms, which no mechanism explains\n");
   }
@@ -254,23 +265,29 @@ static void xml(Output *o, const char *s) {
   output_str(o, escaped);
 }
 
-static void junit_case(Output *o, const RunResult *r, const char *name, bool failed, const char *message) {
+typedef enum { CASE_PASSED, CASE_FAILED, CASE_SKIPPED } CaseEnd;
+
+static void junit_case(Output *o, const RunResult *r, const char *name, CaseEnd end, const char *message) {
   output_str(o, "    <testcase classname=\"");
   xml(o, r->scenario);
   output_str(o, "\" name=\"");
   xml(o, name);
   output_str(o, "\">");
-  if (failed) {
-    output_str(o, "<failure message=\"");
+  if (end != CASE_PASSED) {
+    output_str(o, end == CASE_FAILED ? "<failure message=\"" : "<skipped message=\"");
     xml(o, message);
     output_str(o, "\"/>");
   }
   output_str(o, "</testcase>\n");
 }
 
+/* The text of an expectation on a check is its name, a blank, the verdict. */
 static bool expected_of(const RunResult *r, const Check *c) {
-  for (guint i = 0; i < r->expectations->len; i++)
-    if (g_str_has_prefix(g_array_index(r->expectations, Expectation, i).text, c->name)) return true;
+  gsize n = strlen(c->name);
+  for (guint i = 0; i < r->expectations->len; i++) {
+    const char *words = g_array_index(r->expectations, Expectation, i).text;
+    if (strncmp(words, c->name, n) == 0 && words[n] == ' ') return true;
+  }
   return false;
 }
 
@@ -278,14 +295,15 @@ static void junit_result(Output *o, const RunResult *r) {
   for (guint i = 0; i < r->checks->len; i++) {
     const CheckResult *c = &g_array_index(r->checks, CheckResult, i);
     bool failed = c->verdict == CHECK_VIOLATED && !expected_of(r, c->check);
-    junit_case(o, r, c->check->name, failed, c->why ? c->why : "violated");
+    junit_case(o, r, c->check->name, failed ? CASE_FAILED : CASE_PASSED, c->why ? c->why : "violated");
   }
   for (guint i = 0; i < r->expectations->len; i++) {
     const Expectation *e = &g_array_index(r->expectations, Expectation, i);
     g_autofree char *message = g_strdup_printf("saw %s", e->saw);
-    junit_case(o, r, e->text, !e->met, message);
+    junit_case(o, r, e->text, !e->judged ? CASE_SKIPPED : e->met ? CASE_PASSED : CASE_FAILED, message);
   }
-  junit_case(o, r, "run", r->verdict == RUN_INCOMPLETE, r->stopped ? r->stopped : "incomplete");
+  bool open = r->verdict == RUN_INCOMPLETE;
+  junit_case(o, r, "run", open ? CASE_FAILED : CASE_PASSED, r->stopped ? r->stopped : "incomplete");
 }
 
 void report_junit(const RunResult *const *results, guint n, Output *o) {

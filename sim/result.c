@@ -1,5 +1,6 @@
 /* result.c - the life of a result and what its verdict means. */
 #include "sim/result.h"
+#include <string.h>
 
 static void clear_check(gpointer p) {
   g_free(((CheckResult *)p)->why);
@@ -64,8 +65,8 @@ const char *run_verdict_word(RunVerdict v) {
 }
 
 int run_result_exit(const RunResult *r) {
-  if (r->interrupted) return 130;
-  static const int status[] = {0, 1, 3};
+  if (r->interrupted) return EXIT_INTERRUPTED;
+  static const int status[] = {EXIT_MET, EXIT_UNMET, EXIT_LIMIT};
   return status[r->verdict];
 }
 

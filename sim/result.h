@@ -6,6 +6,17 @@
 
 #define STAMPEDE_VERSION "0.1.0"
 
+/* Of the program; stampede(1) tells what each means. */
+enum {
+  EXIT_MET = 0,
+  EXIT_UNMET = 1,
+  EXIT_INPUT = 2,
+  EXIT_LIMIT = 3,
+  EXIT_ENVIRONMENT = 4,
+  EXIT_DIFFERED = 5,
+  EXIT_INTERRUPTED = 130
+};
+
 typedef enum { RUN_PASS, RUN_FAIL, RUN_INCOMPLETE } RunVerdict;
 
 typedef struct {
@@ -60,11 +71,11 @@ void run_result_free(RunResult *r);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RunResult, run_result_free)
 bool run_result_metric(const RunResult *r, const char *name, double *value);
 const char *run_verdict_word(RunVerdict v);
-int run_result_exit(const RunResult *r); /* 0, 1, 3 or 130 (DESIGN, commands) */
+int run_result_exit(const RunResult *r); /* EXIT_MET, EXIT_UNMET, EXIT_LIMIT or EXIT_INTERRUPTED */
 
 void report_json(const RunResult *r, Output *o);
 /* 12345.678 is "12345.7", 0.5 is "0.500", 12 is "12": what fits a column and is read at a glance. */
 void report_number(GString *out, int width, double v);
 void report_text(const RunResult *r, GString *out, bool color, guint hot_spots);
-/* One testsuite: a case a check and an expectation of each result. */
+/* A testsuite each result: a case each check, expectation (skipped: not judged), and the run itself. */
 void report_junit(const RunResult *const *results, guint n, Output *o);

@@ -16,8 +16,9 @@ guint sweep_finished(const SweepReport *r) {
 }
 
 int sweep_exit(const SweepReport *r) {
-  if (r->interrupted) return 130;
-  return sweep_with_verdict(r, RUN_FAIL) ? 1 : sweep_with_verdict(r, RUN_INCOMPLETE) ? 3 : 0;
+  if (r->interrupted) return EXIT_INTERRUPTED;
+  if (sweep_with_verdict(r, RUN_FAIL)) return EXIT_UNMET;
+  return sweep_with_verdict(r, RUN_INCOMPLETE) ? EXIT_LIMIT : EXIT_MET;
 }
 
 GArray *sweep_unexplained(const SweepReport *r) {

@@ -4,10 +4,9 @@
 #include "viz/memory.h"
 #include "viz/states.h"
 #include "viz/sweep_plot.h"
-#include <stdio.h>
 #include <string.h>
 
-enum { EXIT_DRAWN = 0, EXIT_INPUT = 2, EXIT_ENVIRONMENT = 4, SEQUENCE_STEPS = 500, STEPS_MAX = 200 };
+enum { SEQUENCE_STEPS = 500, STEPS_MAX = 200 };
 
 typedef enum { VIEW_STATES, VIEW_MEMORY, VIEW_PLOT, VIEW_SEQUENCE, VIEW_TIMELINE, VIEW_COUNT } View;
 
@@ -37,21 +36,13 @@ typedef struct {
   VizFormat format;
 } Request;
 
-static bool refuse(const char *format, ...) G_GNUC_PRINTF(1, 2);
-static bool refuse(const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  g_autofree char *message = g_strdup_vprintf(format, args);
-  va_end(args);
-  fprintf(stderr, "stampede: %s\n", message);
-  return false;
-}
+#define REFUSE(...) (cli_refuse(EXIT_INPUT, __VA_ARGS__), false)
 
-static int fail(const GError *e) {
-  refuse("%s", e->message);
-  bool environment = (e->domain == VIZ_ERROR && e->code == VIZ_ERROR_TOOL) ||
-                     (e->domain == TRACE_ERROR && e->code == TRACE_ERROR_WRITE);
-  return environment ? EXIT_ENVIRONMENT : EXIT_INPUT;
+static int fail(GError *e) {
+  if (e->domain != VIZ_ERROR) return cli_fail(e);
+  int status = cli_refuse(e->code == VIZ_ERROR_TOOL ? EXIT_ENVIRONMENT : EXIT_INPUT, "%s", e->message);
+  g_error_free(e);
+  return status;
 }
 
 static const char about[] = "Draws a trace, or the folder of a sweep (DIR, as given to sweep --out).\n"
@@ -76,10 +67,10 @@ static bool parse(Request *r, int argc, char ***args) {
   g_option_context_add_main_entries(context, entries, NULL);
   g_set_prgname("stampede viz");
   g_autoptr(GError) why = NULL;
-  if (!g_option_context_parse_strv(context, args, &why)) return refuse("%s; see stampede viz --help", why->message);
+  if (!g_option_context_parse_strv(context, args, &why)) return REFUSE("%s; see stampede viz --help", why->message);
   (void)argc;
   if (g_strv_length(*args) != 2)
-    return refuse("usage: stampede viz TRACE|DIR [--view VIEW] [--format FORMAT] [-o FILE]; see stampede viz --help");
+    return REFUSE("usage: stampede viz TRACE|DIR [--view VIEW] [--format FORMAT] [-o FILE]; see stampede viz --help");
   r->input = (*args)[1];
   return true;
 }
@@ -96,7 +87,7 @@ static bool choose_format(Request *r) {
   const char *word = r->format_word ? r->format_word : format_of_file(r->out);
   r->format = FORMAT_SVG;
   if (word && !viz_format_parse(word, &r->format))
-    return refuse("unknown format \"%s\"; there are svg, png, pdf, dot, mermaid and perfetto", word);
+    return REFUSE("unknown format \"%s\"; there are svg, png, pdf, dot, mermaid and perfetto", word);
   return true;
 }
 
@@ -108,7 +99,7 @@ static bool choose_view(Request *r) {
   if (!r->view_word) return true;
   guint v = 0;
   while (v < VIEW_TIMELINE && strcmp(r->view_word, views[v].name) != 0) v++;
-  if (v == VIEW_TIMELINE) return refuse("unknown view \"%s\"; there are plot, states and memory", r->view_word);
+  if (v == VIEW_TIMELINE) return REFUSE("unknown view \"%s\"; there are plot, states and memory", r->view_word);
   r->view = (View)v;
   return true;
 }
@@ -116,16 +107,16 @@ static bool choose_view(Request *r) {
 static bool check(const Request *r) {
   bool folder = g_file_test(r->input, G_FILE_TEST_IS_DIR);
   const char *name = views[r->view].name;
-  if (!g_file_test(r->input, G_FILE_TEST_EXISTS)) return refuse("%s: there is no such file or folder", r->input);
-  if (folder && !views[r->view].of_folder) return refuse("--view %s draws a trace, and %s is a folder", name, r->input);
+  if (!g_file_test(r->input, G_FILE_TEST_EXISTS)) return REFUSE("%s: there is no such file or folder", r->input);
+  if (folder && !views[r->view].of_folder) return REFUSE("--view %s draws a trace, and %s is a folder", name, r->input);
   if (!folder && views[r->view].of_folder)
-    return refuse("--view plot draws the folder of a sweep, and %s is a file", r->input);
+    return REFUSE("--view plot draws the folder of a sweep, and %s is a file", r->input);
   if (!(views[r->view].formats & BIT(r->format)))
-    return refuse("--view %s has no format %s; it has %s", name, viz_format_word(r->format),
+    return REFUSE("--view %s has no format %s; it has %s", name, viz_format_word(r->format),
                   views[r->view].formats_text);
-  if (r->metrics && r->view != VIEW_PLOT) return refuse("--metric is for --view plot");
-  if (r->steps != STATES_STEPS && r->view != VIEW_STATES) return refuse("--steps is for --view states");
-  if (r->steps < 1 || r->steps > STEPS_MAX) return refuse("--steps takes 1 to %d", STEPS_MAX);
+  if (r->metrics && r->view != VIEW_PLOT) return REFUSE("--metric is for --view plot");
+  if (r->steps != STATES_STEPS && r->view != VIEW_STATES) return REFUSE("--steps is for --view states");
+  if (r->steps < 1 || r->steps > STEPS_MAX) return REFUSE("--steps takes 1 to %d", STEPS_MAX);
   return true;
 }
 
@@ -148,13 +139,14 @@ static bool draw(const Request *r, GError **error) {
 static int run(Request *r) {
   if (!choose_format(r) || !choose_view(r) || !check(r)) return EXIT_INPUT;
   if (!r->out) r->out = g_strdup_printf("%s.%s", views[r->view].name, suffixes[r->format]);
-  g_autoptr(GError) error = NULL;
+  GError *error = NULL;
   if (!draw(r, &error)) return fail(error);
   if (strcmp(r->out, "-") != 0) printf("wrote %s\n", r->out);
-  return EXIT_DRAWN;
+  return EXIT_MET;
 }
 
-int cmd_viz(int argc, char **argv) {
+int cmd_viz(const App *app, int argc, char **argv) {
+  (void)app;
   Request r = {.steps = STATES_STEPS};
   g_auto(GStrv) args = g_new0(char *, (gsize)argc + 1);
   for (int i = 0; i < argc; i++) args[i] = g_strdup(argv[i]);

@@ -1,0 +1,94 @@
+#!/bin/bash
+# What is done with a trace: replay confirms it and finds what was altered, diff says in words where two part, viz draws
+# every view in every format; and each check has a mutant that it catches, whose trace replays and whose picture shows
+# the broken condition.
+# shellcheck source=tests/e2e.sh
+source "$(dirname "$0")/e2e.sh"
+small=(connect-storm --set workload.clients=20 --set workload.iterations=2 --set postgres.max_connections=60)
+trace=$SCRATCH/t.jsonl
+check_status 0 "$STAMPEDE" run "${small[@]}" --trace "$trace" --hash-every 100 --quiet
+steps=$(($(wc -l <"$trace") - 2))
+
+# --- replay
+check_status 0 "$STAMPEDE" replay "$trace"
+check_contains "reproduced: $steps steps, verdict pass"
+check_status 0 "$STAMPEDE" replay "$trace" --json --junit "$SCRATCH/junit.xml"
+check_contains '"command": "run"'
+check_contains "\"steps\": $steps,"
+check_contains '<testsuite name="connect-storm">' "$SCRATCH/junit.xml"
+check_status 0 "$STAMPEDE" replay "$trace" --quiet --trace "$SCRATCH/again.jsonl"
+check_same "$trace" "$SCRATCH/again.jsonl"
+check_status 2 "$STAMPEDE" replay "$trace" --seed 2
+# A trace stands by itself: no scenario, preset or profile is looked for.
+check_status 0 env STAMPEDE_DATA="$SCRATCH" "$STAMPEDE" replay "$trace" --quiet
+
+# altered NAME SED WORDS: what a changed trace is told apart by, exit 5
+altered() {
+  sed -E "$2" "$trace" >"$SCRATCH/$1.jsonl"
+  check "$1: the trace was changed" bash -c "! cmp -s '$trace' '$SCRATCH/$1.jsonl'"
+  check_status 5 "$STAMPEDE" replay "$SCRATCH/$1.jsonl"
+  check_contains "$3" "$ERR"
+}
+altered argument '/"i":50,/s/"t_ns":[0-9]+/"t_ns":7/' 'step 50, t_ns: recorded 7, now '
+altered hash '/"i":99,/s/"hash":"./"hash":"x/;/"i":99,/s/"hash":"x/"hash":"0/' 'step 99, hash'
+altered choice 's/"took":[0-9]+/"took":0/' 'recorded'
+altered seed '1s/"seed":1,/"seed":2,/' 'header, seed: recorded 2, now 1'
+altered metric '/"end":/s/"first.connect_faults":[0-9]+/"first.connect_faults":1/' 'first.connect_faults: recorded 1, now '
+altered member '/"i":50,/s/"do":/"did":/' 'member'
+altered gap '/"i":50,/d' 'step 51 where step 50 should be'
+head -n 60 "$trace" >"$SCRATCH/cut.jsonl"
+check_status 2 "$STAMPEDE" replay "$SCRATCH/cut.jsonl"
+check_contains "59 steps are reproduced" "$ERR"
+sed '1s/"stampede_trace":1/"stampede_trace":2/' "$trace" >"$SCRATCH/version.jsonl"
+check_status 2 "$STAMPEDE" replay "$SCRATCH/version.jsonl"
+check_contains "format version 2" "$ERR"
+check_status 2 "$STAMPEDE" replay tests/e2e_trace.sh
+
+# --- diff
+check_status 0 "$STAMPEDE" diff "$trace" "$SCRATCH/again.jsonl"
+check_status 0 "$STAMPEDE" run "${small[@]}" --seed 2 --trace "$SCRATCH/other.jsonl" --quiet
+check_status 1 "$STAMPEDE" diff "$trace" "$SCRATCH/other.jsonl"
+check_contains "seed is 1 in $trace, 2 in $SCRATCH/other.jsonl"
+check_contains "step "
+check_status 2 "$STAMPEDE" diff "$trace" "$SCRATCH/missing.jsonl"
+
+# --- viz: every view, every format
+draws() {
+  local file=$SCRATCH/picture.$1
+  shift
+  rm -f "$file"
+  check_status 0 "$STAMPEDE" viz "$trace" "$@" -o "$file"
+  check "$* drew something" test -s "$file"
+}
+for format in svg png pdf; do
+  draws $format --view memory
+  draws $format --view states
+done
+draws dot --view states --steps 5
+draws json --format perfetto
+check_status 2 "$STAMPEDE" viz "$trace" --format mermaid
+check_contains "more than 500 steps are no sequence diagram" "$ERR"
+check_status 2 "$STAMPEDE" viz "$trace" --view plot
+check_status 2 "$STAMPEDE" viz "$trace" --view memory --format dot
+check_status 4 "$STAMPEDE" viz "$trace" --view memory -o "$SCRATCH/missing/m.svg"
+
+# --- a mutant for each check: caught, replayed, drawn
+mutant() {
+  local step=$1 check=$2 says=$3 broken=$SCRATCH/$2.jsonl
+  check_status 1 "$STAMPEDE" run connect-storm --set workload.clients=3 --set workload.threads=1 \
+    --set workload.iterations=2 --set postgres.max_connections=5 --set postgres.background='{walsenders: 1}' \
+    --set "postgres.steps.$step" --set "checks=[$check]" --trace "$broken"
+  check_contains "$says"
+  check_status 0 "$STAMPEDE" replay "$broken"
+  check_contains "verdict fail"
+  check_status 0 "$STAMPEDE" viz "$broken" --view states -o "$SCRATCH/$check.svg"
+  sed -i 's/&#45;/-/g' "$SCRATCH/$check.svg" # Graphviz writes hyphens so
+  check_contains "$check is violated" "$SCRATCH/$check.svg"
+  check "$check: the broken condition is red" grep -qi '#B3261E' "$SCRATCH/$check.svg"
+  check_status 0 "$STAMPEDE" viz "$broken" --format mermaid -o "$SCRATCH/$check.mmd"
+}
+mutant search=skip proc-array-sorted "not above pgprocnos"
+mutant store_offsets=skip pgxactoff-matches "pgxactoff["
+mutant push_free=twice slot-owned-once "is on a free list twice"
+mutant move_status=skip dense-arrays-agree "statusFlags"
+mutant release_XidGenLock=skip locks-released "holds XidGenLock while it waits"
