@@ -4,8 +4,9 @@
 /* What a step did is a mark of the world; the pooler says it in words. */
 Judgement pooler_marked(const Model *m, uint64_t marks, GString *why) {
   if (!m->pooler) return JUDGED_BLIND;
-  if (!(world_marks(m->world) & marks)) return JUDGED_FINE;
-  g_string_assign(why, *pooler_last(m->pooler) ? pooler_last(m->pooler) : "it happened in this step");
+  uint64_t seen = world_marks(m->world) & marks;
+  if (!seen) return JUDGED_FINE;
+  g_string_assign(why, pooler_words(m->pooler, seen));
   return JUDGED_BROKEN;
 }
 

@@ -14,6 +14,7 @@ typedef struct {
   gint check; /* -1: deadlock of the parent itself */
   uint32_t parent;
   uint16_t link;
+  const uint64_t *vector; /* of the broken state; NULL: deadlock */
   char *why;
 } Broken;
 
@@ -58,6 +59,7 @@ typedef struct {
   uint64_t *saved; /* the parent, to be taken up again */
   uint32_t parent;
   uint16_t link;
+  const uint64_t *vector;
 } Expander;
 
 /* ---- vectors of the frontier ---- */
@@ -88,7 +90,7 @@ static void forget_vectors(Bfs *b, uint32_t before) {
 
 static void add_broken(void *data, gint check, const char *why) {
   Expander *e = data;
-  Broken br = {check, e->parent, e->link, g_strdup(why)};
+  Broken br = {check, e->parent, e->link, e->vector, g_strdup(why)};
   g_array_append_val(e->chunk->broken, br);
 }
 
@@ -127,6 +129,7 @@ static void expand(Expander *e, uint32_t state) {
   if (moves->len == 0) {
     g_autofree char *why = worker_stuck(k);
     e->link = 0;
+    e->vector = NULL;
     if (why) add_broken(e, -1, why);
     return;
   }
@@ -150,6 +153,7 @@ static void look_up(Expander *e, const Successor *s, const uint64_t *vector) {
   world_mark(e->k->w, s->marks);
   e->parent = s->parent;
   e->link = s->link;
+  e->vector = vector;
   worker_judge(e->k, add_broken, e);
   if (known) return;
   Candidate c = {.hash = s->hash, .vector = vector, .parent = s->parent, .link = s->link};
@@ -233,15 +237,21 @@ static void together(Bfs *b, Expander *first, Task task) {
 
 /* ---- paths ---- */
 
-static bool stands_at(const Bfs *b, const Worker *k, uint32_t state) {
-  g_autofree uint64_t *vector = g_new(uint64_t, b->words);
-  if (!vector_encode(k->layout, k->arena, vector)) return false;
-  if (b->o->store == STORE_FULL) return memcmp(vector, store_vector(b->store, state), b->words * sizeof *vector) == 0;
-  return false;
+/* A state to stand at: by its number, or, not yet numbered, by its vector. */
+typedef struct {
+  uint32_t number;
+  const uint64_t *vector;
+} Target;
+
+static bool stands_at(const Bfs *b, const Worker *k, Target t) {
+  g_autofree uint64_t *here = g_new(uint64_t, b->words);
+  if (!vector_encode(k->layout, k->arena, here)) return false;
+  if (t.vector) return memcmp(here, t.vector, b->words * sizeof *here) == 0;
+  return store_find(b->store, here) == t.number;
 }
 
-/* Makes the branch that a link stands for; a lost link is found again by its child. */
-static bool follow_link(Bfs *b, Worker *k, uint16_t link, uint32_t child) {
+/* Makes the branch that a link stands for; a lost link is found again by where it leads. */
+static bool follow_link(Bfs *b, Worker *k, uint16_t link, Target t) {
   g_autofree uint64_t *here = g_new(uint64_t, b->words);
   bool fits = vector_encode(k->layout, k->arena, here);
   g_assert(fits);
@@ -252,15 +262,16 @@ static bool follow_link(Bfs *b, Worker *k, uint16_t link, uint32_t child) {
     do {
       vector_decode(k->layout, k->arena, here);
       stepper_go(k->stepper, g_array_index(moves, Move, m));
-      if (link == LINK_LOST ? child != STORE_NONE && stands_at(b, k, child) : combo == link % COMBOS) return true;
+      if (link == LINK_LOST ? stands_at(b, k, t) : combo == link % COMBOS) return true;
       combo++;
     } while (stepper_more(k->stepper));
   }
   return false;
 }
 
-/* From the first state to `state`, then the branch `link` (of a deadlock: none). NULL: a link was lost for good. */
-static GArray *path_to(Bfs *b, uint32_t state, gint last_link) {
+/* From the first state to `state`, then the branch to the broken one (NULL: a deadlock, there is none). NULL: a link
+ * does not lead where it should, which only a store that takes states for others can make. */
+static GArray *path_to(Bfs *b, uint32_t state, const Broken *last) {
   g_autoptr(GArray) chain = g_array_new(FALSE, FALSE, sizeof(uint32_t));
   for (uint32_t s = state; s != 0; s = store_parent(b->store, s)) g_array_append_val(chain, s);
   GArray *path = g_array_new(FALSE, FALSE, sizeof(Branch));
@@ -269,11 +280,11 @@ static GArray *path_to(Bfs *b, uint32_t state, gint last_link) {
   bool ok = true;
   for (guint i = chain->len; ok && i-- > 0;) {
     uint32_t next = g_array_index(chain, uint32_t, i);
-    ok = follow_link(b, k, store_link(b->store, next), next);
+    ok = follow_link(b, k, store_link(b->store, next), (Target){.number = next});
     if (ok) g_array_append_vals(path, stepper_branch(k->stepper), 1);
   }
-  if (ok && last_link >= 0) {
-    ok = follow_link(b, k, (uint16_t)last_link, STORE_NONE);
+  if (ok && last) {
+    ok = follow_link(b, k, last->link, (Target){.vector = last->vector});
     if (ok) g_array_append_vals(path, stepper_branch(k->stepper), 1);
   }
   if (ok) return path;
@@ -299,7 +310,7 @@ static void take_findings(Bfs *b) {
     for (guint j = 0; j < b->chunks[i].broken->len; j++) {
       const Broken *br = &g_array_index(b->chunks[i].broken, Broken, j);
       if (!search_wants(b->r, b->o, br->check)) continue;
-      GArray *path = path_to(b, br->parent, br->check < 0 ? -1 : br->link);
+      GArray *path = path_to(b, br->parent, br->check < 0 ? NULL : br);
       if (path) search_add_finding(b->r, b->o, &b->crew->workers[0], br->check, br->why, path);
     }
 }

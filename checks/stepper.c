@@ -120,6 +120,9 @@ void stepper_answer_with(Stepper *s, uint64_t (*choose)(void *data, ChoiceId wha
 static bool limit_named(const World *w, ProcId p, void *data) {
   const Stepper *s = data;
   if (!s->config.fire) return false;
+  const TypeGuide *guide = world_guide_of(w, world_type_of(w, p));
+  const char *limit = guide && guide->limit ? guide->limit(w, p, world_locals((World *)w, p)) : NULL;
+  if (limit && g_strv_contains(s->config.fire, limit)) return true;
   return g_strv_contains(s->config.fire, world_name_of(w, p)) || g_strv_contains(s->config.fire, world_at(w, p));
 }
 
