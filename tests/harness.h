@@ -34,7 +34,7 @@ typedef struct {
   do {                                                                                                                 \
     const char *expect_a = (a), *expect_b = (b);                                                                       \
     if (g_strcmp0(expect_a, expect_b) != 0)                                                                            \
-      fprintf(stderr, "%s:%d: %s: saw \"%s\", not \"%s\"\n", __FILE__, __LINE__, #a, expect_a ? expect_a : "(null)",  \
+      fprintf(stderr, "%s:%d: %s: saw \"%s\", not \"%s\"\n", __FILE__, __LINE__, #a, expect_a ? expect_a : "(null)",   \
               expect_b ? expect_b : "(null)");                                                                         \
     CU_ASSERT(g_strcmp0(expect_a, expect_b) == 0);                                                                     \
   } while (0)
