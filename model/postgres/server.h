@@ -45,6 +45,6 @@ void storm_start(PgServer *sv, const StormConfig *c);
 
 bool pg_server_done(const PgServer *sv); /* the workload has run to its end; what still waits waits for good */
 const PgShared *pg_server_shared(const PgServer *sv);
-int pg_server_connected(const PgServer *sv);    /* backends that own a slot, background processes apart */
-int pg_server_ghosts(const PgServer *sv);       /* entries of a listing (PgConfig.listing) that no live process owns */
+int pg_server_connected(const PgServer *sv); /* backends that own a slot, background processes apart */
+int pg_server_ghosts(const PgServer *sv);    /* entries of a listing (PgConfig.listing) that no live process owns */
 AddressSpace *pg_server_space(const PgServer *sv, ProcId backend); /* NULL: it has none */
