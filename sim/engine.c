@@ -290,6 +290,7 @@ static EngineEnd go_on(Engine *e, ProcId p) {
   for (guint n = 0; n < STUCK_STEPS; n++) {
     if (e->listener.step) e->current_doing = world_at(e->w, p);
     Step s = world_resume(e->w, p);
+    if (s.kind == STEP_WORK && s.ns == 0) s.kind = STEP_RAN;
     if (s.kind != STEP_RAN && s.kind != STEP_WORK) leave_core(e, p);
     if (s.kind == STEP_WORK) work(e, p, s.ns);
     if (s.kind == STEP_SLEEP) plan(e, EVENT_RESUME, p, s.ns, false);

@@ -170,7 +170,8 @@ static Step command(World *w, ProcId self, void *locals) {
   g_assert(arrived);
   if (m.kind == MSG_QUERY) return work(server_cost(sv, COST_QUERY, 1));
   g_assert(m.kind == MSG_TERMINATE);
-  channel_free(w, b->inbox);
+  b->turn = (int32_t)m.value;
+  if (b->turn == 0) channel_free(w, b->inbox);
   b->head.pc = B_LEAVE;
   return work(server_cost(sv, COST_EXIT_WORK, 1));
 }
@@ -218,6 +219,7 @@ static const Stage stages[] = {
     [B_LEAVE_SINVAL] = {"LWLockAcquire SInvalWriteLock", backend_lock_sinval},
     [B_LEFT_SINVAL] = {"CleanupInvalidationState", backend_leave_sinval},
     [B_BESHUTDOWN] = {"pgstat_beshutdown_hook", backend_beshutdown},
+    [B_TURN] = {"its turn", backend_await_turn},
     [B_LEAVE_LOCK] = {"LWLockAcquire ProcArrayLock", backend_lock_to_remove},
     [B_LEAVE_LOCK_XIDS] = {"LWLockAcquire XidGenLock", backend_lock_xids_to_remove},
     [B_REMOVE] = {"ProcArrayRemove", backend_remove},

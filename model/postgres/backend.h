@@ -22,7 +22,7 @@ typedef enum {
   SITE_COUNT
 } PgSite;
 
-enum { MSG_CONNECT = 1, MSG_EXITED, MSG_QUERY, MSG_TERMINATE, MSG_READY, MSG_RESULT, MSG_REFUSED };
+enum { MSG_CONNECT = 1, MSG_EXITED, MSG_QUERY, MSG_TERMINATE, MSG_TURN, MSG_READY, MSG_RESULT, MSG_REFUSED };
 
 /* A client's connection, as the client sees it. */
 typedef struct {
@@ -41,6 +41,7 @@ typedef struct {
   int32_t exited_first, exited_last;  /* children to be reaped, in order */
   int32_t out;                        /* slots in the hands of clients' backends */
   int32_t born;                       /* entries of PgServer.born */
+  int32_t turn;                       /* whose turn it is to leave the proc array, among those who are told one */
   int32_t place, children, free_child, next_slot, free_slots; /* of the child list (children.c) */
   uint8_t done;
 } ServerState;
@@ -63,6 +64,7 @@ struct PgServer {
   ServerState *state; /* this and the next in the arena */
   Connection *conn;
   int32_t *listen_ring, *born; /* born: connections of counted clients in the order in which they took their slots */
+  ObjectId *early;             /* by turn: where a backend listens that has come to the proc array before its turn */
   Child *child;
   int32_t *place_count, *place_child, *slot_stack;
   uint8_t *slot_used;
@@ -87,7 +89,10 @@ void server_open(PgServer *sv, int connections); /* once, by the workload */
 /* False: the listen queue is full. `reply` gets MSG_READY or MSG_REFUSED from connection i, later MSG_RESULTs. */
 bool server_connect(PgServer *sv, int i, ObjectId reply, bool counted);
 void server_query(PgServer *sv, int i);
-void server_terminate(PgServer *sv, int i, int64_t after_ns);
+/* turn > 0: it leaves the proc array as the turn-th since server_begin_turns, however long its exit takes; 0: any time.
+ */
+void server_terminate(PgServer *sv, int i, int64_t after_ns, int turn);
+void server_begin_turns(PgServer *sv);
 int64_t server_now(const PgServer *sv);
 static inline Step work(int64_t ns) {
   return ns > 0 ? step_work(ns) : step_ran();

@@ -36,9 +36,30 @@ Step backend_beshutdown(World *w, ProcId self, void *locals) {
   return work(told(sv, self, b, SITE_BESHUTDOWN, &c, -1));
 }
 
+/* In which order backends come to the proc array decides the order of the free list. Where that order has been drawn,
+ * who is early waits until all before it have queued for the lock, which is first come first served from there on. */
+Step backend_await_turn(World *w, ProcId self, void *locals) {
+  Backend *b = locals;
+  PgServer *sv = server_of(w, self);
+  if (b->turn == 0 || b->turn == sv->state->turn) return step_ran();
+  g_assert(b->turn > sv->state->turn && sv->early[b->turn] == 0);
+  sv->early[b->turn] = b->inbox;
+  return channel_await(w, b->inbox, self);
+}
+
+static void next_turn(World *w, PgServer *sv, const Backend *b) {
+  channel_free(w, b->inbox);
+  int turn = ++sv->state->turn;
+  if (turn > sv->n_conns || sv->early[turn] == 0) return;
+  channel_send(w, sv->early[turn], (Message){.kind = MSG_TURN}, 0);
+  sv->early[turn] = 0;
+}
+
 Step backend_lock_to_remove(World *w, ProcId self, void *locals) {
-  (void)locals;
-  return backend_lock_procarray(server_of(w, self), self, LOCK_EXCLUSIVE);
+  Backend *b = locals;
+  PgServer *sv = server_of(w, self);
+  if (b->turn) next_turn(w, sv, b);
+  return backend_lock_procarray(sv, self, LOCK_EXCLUSIVE);
 }
 
 Step backend_lock_xids_to_remove(World *w, ProcId self, void *locals) {

@@ -8,6 +8,7 @@ typedef struct {
   uint16_t passes;             /* through the proc array, to take a snapshot */
   uint8_t counted, failed;     /* failed: how far it had come, FAILED_* */
   int32_t conn, child, procno; /* procno -1: it has no slot */
+  int32_t turn;                /* to leave the proc array; 0: any time */
   ObjectId inbox, reply;
 } Backend;
 
@@ -32,6 +33,7 @@ enum {
   B_LEAVE_SINVAL,
   B_LEFT_SINVAL,
   B_BESHUTDOWN,
+  B_TURN,
   B_LEAVE_LOCK,
   B_LEAVE_LOCK_XIDS,
   B_REMOVE,
@@ -48,6 +50,7 @@ Step backend_leave_proc_signal(World *w, ProcId self, void *locals);
 Step backend_lock_sinval(World *w, ProcId self, void *locals);
 Step backend_leave_sinval(World *w, ProcId self, void *locals);
 Step backend_beshutdown(World *w, ProcId self, void *locals);
+Step backend_await_turn(World *w, ProcId self, void *locals);
 Step backend_lock_to_remove(World *w, ProcId self, void *locals);
 Step backend_lock_xids_to_remove(World *w, ProcId self, void *locals);
 Step backend_remove(World *w, ProcId self, void *locals);

@@ -73,21 +73,23 @@ static int exit_window(const PgbenchConfig *c, int n) {
   return CLAMP(window, 1, MAX(n, 1));
 }
 
-/* Who leaves next is drawn from a window over the order in which they came: all of them, one, or so many. A nanosecond
- * lies between two goodbyes, so that the order is theirs and not a matter of ties. */
+/* Who leaves next is drawn from a window over the order in which they came: all of them, one, or so many. The draw is
+ * what reality decides, so each backend is told its turn: exits take unlike long (their faults differ), and who comes
+ * to the proc array early waits there. A nanosecond lies between two goodbyes, so that they are no ties. */
 static Step m_leave(World *w, ProcId self, void *locals) {
   (void)locals;
   Bench *be = bench_of(w, self);
   PgServer *sv = be->sv;
   int32_t *order = sv->born;
   int n = MIN(sv->state->born, sv->n_conns), window = exit_window(&be->config, n);
-  for (int sent = 0, next = window; sent < n; sent++) {
+  server_begin_turns(sv);
+  for (int sent = 0, turn = 0, next = window; sent < n; sent++) {
     int pick = (int)world_choose(w, be->exit_order, (uint64_t)window), conn = order[pick];
     if (next < n)
       order[pick] = order[next++];
     else
       order[pick] = order[--window];
-    if (sv->conn[conn].up) server_terminate(sv, conn, sent);
+    if (sv->conn[conn].up) server_terminate(sv, conn, sent, ++turn);
   }
   memset(order, 0, (size_t)n * sizeof *order);
   sv->state->born = 0;
@@ -143,7 +145,7 @@ static Step m_between_ready(World *w, ProcId self, void *locals) {
 static Step m_between_leave(World *w, ProcId self, void *locals) {
   (void)locals;
   Bench *be = bench_of(w, self);
-  server_terminate(be->sv, be->config.clients, 0);
+  server_terminate(be->sv, be->config.clients, 0, 0);
   return queue_wait(w, be->sv->gone, self);
 }
 

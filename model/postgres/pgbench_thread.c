@@ -117,7 +117,7 @@ static Step t_reconnect(World *w, ProcId self, void *locals) {
 
 static void answered(const Bench *be, Thread *t, int client) {
   t->running--;
-  if (be->config.reconnect) server_terminate(be->sv, client, 0);
+  if (be->config.reconnect) server_terminate(be->sv, client, 0, 0);
   if (--be->left[client] > 0) ring_put(be, t, client);
 }
 

@@ -51,6 +51,7 @@ void server_open(PgServer *sv, int connections) {
   sv->conn = arena_alloc(a, (size_t)connections * sizeof *sv->conn);
   sv->listen_ring = arena_alloc(a, (size_t)connections * sizeof *sv->listen_ring);
   sv->born = arena_alloc(a, (size_t)connections * sizeof *sv->born);
+  sv->early = arena_alloc(a, ((size_t)connections + 2) * sizeof *sv->early);
   children_open(sv, connections);
   const PgConfig *c = &sv->config;
   for (int n = c->bg_autovacuum + c->bg_bgworkers + c->bg_walsenders + c->bg_slotsync; n > 0; n--) child_add(sv, true);
@@ -77,9 +78,14 @@ void server_query(PgServer *sv, int i) {
   channel_send(sv->w, sv->conn[i].to_backend, (Message){.kind = MSG_QUERY}, one_way(sv));
 }
 
-void server_terminate(PgServer *sv, int i, int64_t after_ns) {
-  g_assert(sv->conn[i].up);
-  channel_send(sv->w, sv->conn[i].to_backend, (Message){.kind = MSG_TERMINATE}, after_ns + one_way(sv));
+void server_begin_turns(PgServer *sv) {
+  sv->state->turn = 1;
+}
+
+void server_terminate(PgServer *sv, int i, int64_t after_ns, int turn) {
+  g_assert(sv->conn[i].up && turn >= 0 && turn <= sv->n_conns);
+  Message m = {.kind = MSG_TERMINATE, .value = turn};
+  channel_send(sv->w, sv->conn[i].to_backend, m, after_ns + one_way(sv));
   sv->conn[i] = (Connection){0};
 }
 

@@ -138,7 +138,7 @@ static Step s_take(World *w, ProcId self, void *locals) {
     if (m.kind == MSG_READY) {
       int64_t waited = server_now(s->sv) - s->arrived_ns[m.from];
       g_array_append_val(s->waits, waited);
-      if (s->config.hold != HOLD_EVER) server_terminate(s->sv, (int)m.from, stay_ns(w, s));
+      if (s->config.hold != HOLD_EVER) server_terminate(s->sv, (int)m.from, stay_ns(w, s), 0);
     }
     finish_if_all(s);
   }
