@@ -1,11 +1,13 @@
-/* Report S01 by a timeline computed by hand: pool_size 1; a's q1 runs 0..10 ms, b queues at 1 ms; a's cancel at 9 ms takes 5
- * ms to the server. Without a fence b runs from 10 ms, and the cancel, delivered at 14 ms, hits b. Held until EOF, b waits
- * until 14 ms, and the cancel finds the backend idle. */
+/* Report S01 by a timeline computed by hand: pool_size 1; a's q1 runs 0..10 ms, b queues at 1 ms; a's cancel at 9 ms
+ * takes 5 ms to the server. Without a fence b runs from 10 ms, and the cancel, delivered at 14 ms, hits b. Held until
+ * EOF, b waits until 14 ms, and the cancel finds the backend idle. */
 #include "tests/harness.h"
 #include "tests/pooler_sample.h"
 
-static const QueryDef q1[] = {{.tag = "q1", .runs = {DELAY_FIXED, 10 * MS, 10 * MS}, .deadline_ns = NO_LIMIT, .lock = NONE}};
-static const QueryDef q2[] = {{.tag = "q2", .runs = {DELAY_FIXED, 10 * MS, 10 * MS}, .deadline_ns = NO_LIMIT, .lock = NONE}};
+static const QueryDef q1[] = {
+    {.tag = "q1", .runs = {DELAY_FIXED, 10 * MS, 10 * MS}, .deadline_ns = NO_LIMIT, .lock = NONE}};
+static const QueryDef q2[] = {
+    {.tag = "q2", .runs = {DELAY_FIXED, 10 * MS, 10 * MS}, .deadline_ns = NO_LIMIT, .lock = NONE}};
 static const CancelDef at_9ms[] = {{.query = 0, .when = CANCEL_AT, .delay = {DELAY_FIXED, 9 * MS, 9 * MS}, .times = 1}};
 static const Op plain[] = {{.code = OP_CONNECT}, {.code = OP_QUERY, .index = 0}, {.code = OP_END}};
 static const Script script_a = {plain, q1, at_9ms, 3, 1, 1, 1}, script_b = {plain, q2, NULL, 3, 1, 0, 1};
@@ -24,7 +26,7 @@ static void without_a_fence(void) {
   stale_cancel(&s, FENCE_NONE);
   expect_int(sample_metric(&s, "cancel.misroute"), ==, 1);
   expect(world_marks(s.w) & POOLER_MISROUTE);
-  expect_str(pooler_last(s.p), "MISROUTE: the cancel of q1 by client a hits q2 of client b");
+  expect_str(pooler_words(s.p, POOLER_MISROUTE), "MISROUTE: the cancel of q1 by client a hits q2 of client b");
   expect_int(engine_now(s.e), ==, 14 * MS + 5 * MS); /* b's query ends at 14; the EOF is at the pooler at 19 */
   expect(pooler_done(s.p));
   sample_clear(&s);
@@ -41,5 +43,6 @@ static void held_until_eof(void) {
 }
 
 int main(void) {
-  return suite_run("pooler", (const Case[]){{"S01 without a fence", without_a_fence}, {"S01 held until EOF", held_until_eof}, {0}});
+  return suite_run(
+      "pooler", (const Case[]){{"S01 without a fence", without_a_fence}, {"S01 held until EOF", held_until_eof}, {0}});
 }

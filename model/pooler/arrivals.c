@@ -37,7 +37,7 @@ static void arrive(Pooler *p, Arrivals *a) {
 
 static Step leave(Pooler *p) {
   p->shared->clients_left--;
-  if (p->shared->clients_left == 0) tick_wake(p);
+  if (p->shared->clients_left == 0) watches_end(p);
   return step_done();
 }
 

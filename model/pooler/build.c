@@ -168,6 +168,10 @@ static void make_types(Pooler *p) {
   p->t_event = type_of(p, &event_type);
   p->t_arrivals = type_of(p, &arrivals_type);
   p->t_moment = type_of(p, &moment_type);
+  world_guide(p->w, p->t_client, &client_guide);
+  world_guide(p->w, p->t_session, &session_guide);
+  world_guide(p->w, p->t_server, &server_guide);
+  world_guide(p->w, p->t_cancel, &cancel_guide);
   p->ch_delay = world_choice(p->w, "delay");
   p->ch_process = world_choice(p->w, "pooler-process");
   p->ch_host = world_choice(p->w, "postmaster");

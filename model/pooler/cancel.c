@@ -400,6 +400,16 @@ static const char *at(const World *w, const void *locals) {
   return names[p->cancels[*(const uint32_t *)locals].stage];
 }
 
+static const char *limit(const World *w, ProcId self, const void *locals) {
+  const Pooler *p = world_type_data(w, &cancel_type);
+  const Cancel *x = &p->cancels[*(const uint32_t *)locals];
+  (void)self;
+  if (x->stage == X_PARKED)
+    return pool_config(p, x->pool)->carrier == CARRIER_SEMAPHORE ? "queue_timeout" : "cancel_wait_timeout";
+  return x->flags & XF_FORWARDED ? "ack" : "cancel_connect_timeout";
+}
+const TypeGuide cancel_guide = {.limit = limit};
+
 const ProcessType cancel_type = {"cancel", sizeof(uint32_t), resume, at};
 
 /* ---- the signal, where it is not handled at once ---- */

@@ -208,7 +208,7 @@ static Step end_of_script(Pooler *p, Client *c, ProcId self) {
   Client old = *c;
   *c = (Client){
       .def = old.def, .copy = old.copy, .flags = CLF_OVER, .sent = old.sent, .done = old.done, .cancels = old.cancels};
-  if (p->shared->clients_left == 0) tick_wake(p);
+  if (p->shared->clients_left == 0) watches_end(p);
   return step_done();
 }
 
@@ -304,5 +304,12 @@ static const char *at(const World *w, const void *locals) {
   const Client *c = &p->clients[*(const uint32_t *)locals];
   return names[client_script(p, c)->ops[c->pc].code];
 }
+
+static const char *limit(const World *w, ProcId self, const void *locals) {
+  const Pooler *p = world_type_data(w, &client_type);
+  (void)self;
+  return p->clients[*(const uint32_t *)locals].stage == C_ANSWER ? "deadline" : "fence";
+}
+const TypeGuide client_guide = {.limit = limit};
 
 const ProcessType client_type = {"client", sizeof(uint32_t), resume, at};

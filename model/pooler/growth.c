@@ -165,7 +165,7 @@ static void opening_failed(Pooler *p, guint pool) {
   pl->failures++;
   switch (c->react.refused) {
   case REACT_ERROR: refuse_waiters(p, pool); break;
-  case REACT_FATAL: world_mark(p->w, POOLER_CRASH); break;
+  case REACT_FATAL: pooler_mark(p, POOLER_CRASH, "the pooler ends because a server refused a connection"); break;
   default: pool_sleep(p, pool); break;
   }
 }
@@ -179,7 +179,7 @@ void pool_sleep(Pooler *p, guint pool) {
     for (guint i = 1; i < pl->failures && ns < c->back_off.max_ns; i++) ns *= c->back_off.factor;
     ns = MIN(ns, c->back_off.max_ns);
   }
-  if (ns <= 0 || pl->flags & PLF_ASLEEP) return;
+  if (ns <= 0 || pl->flags & PLF_ASLEEP || p->shared->clients_left == 0) return;
   pl->flags |= PLF_ASLEEP;
   watch_start(p, WATCH_RETRY, pool, ns, false, 0);
 }

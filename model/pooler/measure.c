@@ -21,7 +21,7 @@ Measure *measure_new(const Pooler *p) {
   m->cancel_forwarded = g_new0(bool, p->n_cancels + 1);
   m->by_def = g_new0(double, (gsize)c->work.n_clients);
   m->by_client = g_new0(double, p->n_clients);
-  m->last = g_string_new(NULL);
+  for (guint i = 0; i < WORDS_MAX; i++) m->last[i] = g_string_new(NULL);
   m->name = g_string_new(NULL);
   return m;
 }
@@ -36,7 +36,7 @@ void measure_free(Measure *m) {
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++) g_free(parts[i]);
   g_array_unref(m->waits);
   g_array_unref(m->cancels);
-  g_string_free(m->last, TRUE);
+  for (guint i = 0; i < WORDS_MAX; i++) g_string_free(m->last[i], TRUE);
   g_string_free(m->name, TRUE);
   g_free(m);
 }
@@ -182,14 +182,19 @@ void measure_deadline(Pooler *p, const Client *c) {
 
 /* ---- words ---- */
 
-void pooler_say(Pooler *p, const char *format, ...) {
+void pooler_mark(Pooler *p, uint64_t mark, const char *format, ...) {
+  guint bit = (guint)__builtin_ctzll(mark);
+  g_assert(bit < WORDS_MAX);
+  world_mark(p->w, mark);
   va_list args;
   va_start(args, format);
-  g_string_vprintf(p->measure->last, format, args);
+  g_string_vprintf(p->measure->last[bit], format, args);
   va_end(args);
 }
-const char *pooler_last(const Pooler *p) {
-  return p->measure->last->str;
+
+const char *pooler_words(const Pooler *p, uint64_t marks) {
+  g_assert(marks && (guint)__builtin_ctzll(marks) < WORDS_MAX);
+  return p->measure->last[__builtin_ctzll(marks)]->str;
 }
 
 const char *pooler_client_name(const Pooler *p, guint client) {

@@ -25,6 +25,7 @@ typedef enum {
   GAUGE_NONE = -1
 } GaugeId;
 
+enum { WORDS_MAX = 12 };
 typedef struct {
   int64_t t_ns, value;
 } Point;
@@ -49,9 +50,9 @@ struct Measure {
   int64_t *wait_since;         /* by session; -1: does not wait */
   int64_t *asked_at, *sent_at; /* by session, by cancel */
   double queries[RES_REFUSED + 1], unfinished, deadlines, refused, bytes, latency_ns, answered;
-  double *by_def, *by_client; /* queries answered well */
-  bool *cancel_forwarded;     /* by cancel */
-  GString *last, *name;
+  double *by_def, *by_client;      /* queries answered well */
+  bool *cancel_forwarded;          /* by cancel */
+  GString *last[WORDS_MAX], *name; /* last: by bit of the mark that it explains */
 };
 
 void gauge_add(Pooler *p, GaugeId g, guint row, int64_t by); /* row 1..: and row 0 */

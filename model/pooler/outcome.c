@@ -23,10 +23,10 @@ static void say(Pooler *p, const Cancel *x, Outcome o, const PgBackend *b) {
   g_autofree char *meant = g_strdup(pooler_client_name(p, x->client));
   const char *tag = query_tag(p, x->client, x->query);
   if (b && b->runs == RUNS_QUERY && b->client)
-    pooler_say(p, "%s: the cancel of %s by client %s hits %s of client %s", outcomes[o].word, tag, meant,
-               query_tag(p, b->client - 1u, b->query), pooler_client_name(p, b->client - 1u));
+    pooler_mark(p, outcomes[o].mark, "%s: the cancel of %s by client %s hits %s of client %s", outcomes[o].word, tag,
+                meant, query_tag(p, b->client - 1u, b->query), pooler_client_name(p, b->client - 1u));
   else
-    pooler_say(p, "%s: the cancel of %s by client %s", outcomes[o].word, tag, meant);
+    pooler_mark(p, outcomes[o].mark, "%s: the cancel of %s by client %s", outcomes[o].word, tag, meant);
 }
 
 static void note(Pooler *p, const Cancel *x, Outcome o, const PgBackend *b) {
@@ -45,7 +45,6 @@ void outcome_keep(Pooler *p, Cancel *x, Outcome o, const PgBackend *b) {
   note(p, x, o, b);
   if (!outcomes[o].mark) return;
   say(p, x, o, b);
-  world_mark(p->w, outcomes[o].mark);
 }
 
 static Outcome judge(const Pooler *p, const Cancel *x, const PgBackend *b, bool direct) {

@@ -64,14 +64,18 @@ guint pool_live(const Pooler *p, guint pool) {
 /* ---- check-out ---- */
 
 static void give(Pooler *p, Session *e, Server *s, bool map) {
-  if (s->owner || session_holds(e, server_id(p, s))) world_mark(p->w, POOLER_DOUBLE_FREE);
+  if (s->owner || session_holds(e, server_id(p, s)))
+    pooler_mark(p, POOLER_DOUBLE_FREE, "server %u is given to %s, and has an owner", server_id(p, s),
+                pooler_session_name(p, session_id(p, e)));
   s->owner = (uint16_t)(session_id(p, e) + 1);
   s->flags &= (uint32_t) ~(SVF_STALE | SVF_IDLE_LONG | SVF_CHECKED_IN | SVF_OWN_DONE);
   server_state(p, s, SV_TAKEN);
   if (pool_config(p, s->pool)->generation == GENERATION_CHECKOUT && pool_config(p, s->pool)->fence == FENCE_GENERATION)
     s->tenancy++;
   const PgBackend *b = server_backend(p, s);
-  if (b && b->client && b->client != e->client + 1u && (b->open || s->lock)) world_mark(p->w, POOLER_DIRTY_HANDOVER);
+  if (b && b->client && b->client != e->client + 1u && (b->open || s->lock))
+    pooler_mark(p, POOLER_DIRTY_HANDOVER, "server %u goes to %s with %s of another client", server_id(p, s),
+                pooler_session_name(p, session_id(p, e)), b->open ? "an open transaction" : "a lock");
   if (map) taken_take(p, s->pool, session_id(p, e), s);
   measure_bytes(p, identity_bytes(p, s));
 }
@@ -125,7 +129,8 @@ bool pool_dequeue(Pooler *p, Session *e) {
 
 static void overtaken(Pooler *p, guint pool, guint taken_at) {
   if (taken_at == 0) return;
-  world_mark(p->w, POOLER_OVERTAKEN);
+  pooler_mark(p, POOLER_OVERTAKEN, "pool %s: %u waiter(s) that came first are passed over", pool_config(p, pool)->name,
+              taken_at);
   measure_count(p, pool, COUNT_OVERTAKES, taken_at);
 }
 
@@ -232,8 +237,7 @@ static bool fenced(Pooler *p, Server *s) {
 
 void pool_check_in(Pooler *p, Server *s) {
   if (s->state == SV_FREE || s->state == SV_IDLE || s->state == SV_CLOSING) {
-    world_mark(p->w, POOLER_DOUBLE_FREE);
-    pooler_say(p, "server %u is checked in twice", server_id(p, s));
+    pooler_mark(p, POOLER_DOUBLE_FREE, "server %u is checked in twice", server_id(p, s));
   }
   if (s->state == SV_IDLE || s->state == SV_FREE || s->state == SV_CLOSING) return;
   Pool *pl = pool_at(p, s->pool);

@@ -31,7 +31,7 @@ enum {
   POOLER_OVERTAKEN = 1024,     /* a later waiter was served first */
   POOLER_MOVE_LOST = 2048      /* a reload lost or doubled a connection */
 };
-const char *pooler_last(const Pooler *p); /* the last of these in words: who, whom; "" */
+const char *pooler_words(const Pooler *p, uint64_t marks); /* the last step that made the lowest of them, in words */
 
 /* ---- accounting (A1, A2, A5, A6) of one pool of one process ---- */
 typedef struct {

@@ -74,9 +74,8 @@ static void move_pool(Pooler *p, guint from, guint to) {
   if (step_times(p, from, POOLSTEP_MOVE_TAKEN)) taken_move(p, from, to, step_times(p, from, POOLSTEP_MERGE_TAKEN) != 0);
   move_others(p, from, to);
   if (before != pool_total(p, from) + pool_total(p, to)) {
-    world_mark(p->w, POOLER_MOVE_LOST);
-    pooler_say(p, "the move of pool %s: %u connections before, %u after", pool_config(p, to)->name, before,
-               pool_total(p, from) + pool_total(p, to));
+    pooler_mark(p, POOLER_MOVE_LOST, "the move of pool %s: %u connections before, %u after", pool_config(p, to)->name,
+                before, pool_total(p, from) + pool_total(p, to));
   }
   offline_waiters(p, from);
 }

@@ -230,8 +230,8 @@ static void forward_row(Pooler *p, Session *e, const Server *s) {
   if (!e->first_row) e->first_row = (uint16_t)(server_id(p, s) + 1);
   if (server_identity(p, s) != server_identity(p, &p->servers[e->first_row - 1])) return;
   if (++e->rows < 2) return;
-  world_mark(p->w, POOLER_ROW_TWICE);
-  pooler_say(p, "%s is given rows of two servers with one identity", pooler_session_name(p, session_id(p, e)));
+  pooler_mark(p, POOLER_ROW_TWICE, "%s is given rows of two servers with one identity",
+              pooler_session_name(p, session_id(p, e)));
 }
 
 static bool transaction_over(const Pooler *p, const Session *e, const Server *s) {
@@ -250,7 +250,9 @@ static Step reply(Pooler *p, Server *s, ProcId self) {
   }
   if (e->answers > 1 || e->first_row) forward_row(p, e, s);
   QueryResult r = MAX((QueryResult)e->result, result_of(s));
-  if (s->flags & SVF_BROKEN) world_mark(p->w, POOLER_CLIENT_ERROR);
+  if (s->flags & SVF_BROKEN)
+    pooler_mark(p, POOLER_CLIENT_ERROR, "%s is told that its connection is gone",
+                pooler_session_name(p, session_id(p, e)));
   if (s->flags & SVF_BROKEN)
     server_lost(p, s);
   else if (transaction_over(p, e, s))
@@ -314,5 +316,11 @@ static const char *at(const World *w, const void *locals) {
   const Pooler *p = world_type_data(w, &server_type);
   return names[p->servers[*(const uint32_t *)locals].pc];
 }
+
+static const char *limit(const World *w, ProcId self, const void *locals) {
+  (void)w, (void)self, (void)locals;
+  return "server_connect_timeout";
+}
+const TypeGuide server_guide = {.limit = limit};
 
 const ProcessType server_type = {"server", sizeof(uint32_t), resume, at};

@@ -117,7 +117,7 @@ static void backend_exit(Pooler *p, Server *s) {
 
 void server_close(Pooler *p, Server *s) {
   if (s->state == SV_FREE || s->state == SV_CLOSING) {
-    world_mark(p->w, POOLER_DOUBLE_FREE);
+    pooler_mark(p, POOLER_DOUBLE_FREE, "server %u is closed twice", server_id(p, s));
     return;
   }
   if (s->state == SV_IDLE) pool_forget_idle(p, s);
@@ -159,7 +159,9 @@ void server_die(Pooler *p, Server *s, bool silent) {
 /* Bytes or EOF that nobody waits for, on an idle connection. */
 void server_unexpected(Pooler *p, Server *s) {
   switch (pool_config(p, s->pool)->react.unexpected) {
-  case REACT_FATAL: world_mark(p->w, POOLER_CRASH); break;
+  case REACT_FATAL:
+    pooler_mark(p, POOLER_CRASH, "the pooler ends for bytes or an EOF on idle server %u", server_id(p, s));
+    break;
   case REACT_CLOSE: server_close(p, s); break;
   default: break; /* found out when it is used, or looked at */
   }

@@ -161,7 +161,9 @@ static bool from_nobody(QueryResult r) {
 
 void session_answer(Pooler *p, Session *e, QueryResult r) {
   Client *c = session_client(p, e);
-  if (from_nobody(r)) world_mark(p->w, POOLER_CLIENT_ERROR);
+  if (from_nobody(r))
+    pooler_mark(p, POOLER_CLIENT_ERROR, "%s is told %s", pooler_session_name(p, session_id(p, e)),
+                r == RES_TIMEOUT ? "that query_wait_timeout has passed" : "that there is no server");
   if (e->request == REQ_CONNECT) {
     c->flags |= CLF_FAILED;
     session_end(p, e, false);
@@ -314,5 +316,11 @@ static const char *at(const World *w, const void *locals) {
   if (e->request == REQ_CLOSE) return "close";
   return e->pc == E_REQUEST ? "request" : e->pc == E_WAITING ? "wait for a server" : "idle";
 }
+
+static const char *limit(const World *w, ProcId self, const void *locals) {
+  (void)w, (void)self, (void)locals;
+  return "query_wait_timeout";
+}
+const TypeGuide session_guide = {.limit = limit};
 
 const ProcessType session_type = {"session", sizeof(uint32_t), resume, at};

@@ -356,6 +356,7 @@ guint pool_live(const Pooler *p, guint pool);
 void tick_wake(Pooler *p);
 void pool_sleep(Pooler *p, guint pool); /* no opening before server_login_retry, or the back-off, is over */
 bool pool_should_grow(const Pooler *p, guint pool);
+void watches_end(Pooler *p);
 void watch_start(Pooler *p, guint kind, guint id, int64_t ns, bool limit, ObjectId on);
 enum { WATCH_AGE, WATCH_IDLE, WATCH_STALE, WATCH_RETRY, WATCH_FENCE, WATCH_RESERVE, WATCH_SHUTDOWN };
 
@@ -452,11 +453,13 @@ void measure_backend(Pooler *p, guint host, int by);
 void measure_map(Pooler *p, guint pool, guint entries);
 void measure_asked(Pooler *p, const Session *e);
 void measure_carrier(Pooler *p, guint pool, int by);
-void pooler_say(Pooler *p, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* Marks the step (world_mark), and says why. */
+void pooler_mark(Pooler *p, uint64_t mark, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* ---- client.c ---- */
 void client_start(Pooler *p, guint client, int64_t after_ns);
 void client_wake(Pooler *p, Client *c, int64_t after_ns);
+extern const TypeGuide client_guide, session_guide, server_guide, cancel_guide;
 extern const ProcessType client_type, cancel_type, signal_type, tick_type, watch_type, event_type, arrivals_type,
     moment_type;
 

@@ -92,23 +92,34 @@ static void due(Pooler *p, const Watch *t) {
 static Step watch_resume(World *w, ProcId self, void *locals) {
   Pooler *p = world_data(w, self);
   Watch *t = locals;
+  if (t->on && !t->armed && p->shared->clients_left == 0 && t->kind != WATCH_FENCE) return step_done();
   if (t->on && !t->armed) {
     bool idle_kind = t->kind == WATCH_IDLE || t->kind == WATCH_STALE;
     if (idle_kind && (p->servers[t->id].state != SV_IDLE || p->servers[t->id].seq != t->seq)) return step_done();
     t->armed = 1;
     return wait_on(p, t->on, self, t->limit, t->ns);
   }
-  if (!t->on || timer_fired(w, self)) due(p, t);
+  if (!t->on || timer_fired(w, self)) due(p, t); /* else: what it watched is over, or all scripts are */
   return step_done();
 }
 
 static const char *watch_at(const World *w, const void *locals) {
-  static const char *const names[] = {"server_lifetime",    "server_idle_timeout", "check_delay",
-                                      "server_login_retry", "fence timeout",       "reserve_pool_timeout"};
+  static const char *const names[] = {
+      "server_lifetime", "server_idle_timeout", "server_check_delay", "server_login_retry",
+      "fence",           "reserve_pool_timeout"};
   (void)w;
   return names[((const Watch *)locals)->kind];
 }
 const ProcessType watch_type = {"watch", sizeof(Watch), watch_resume, watch_at};
+
+/* All scripts have ended: no limit of age or idleness need keep the run going. */
+void watches_end(Pooler *p) {
+  for (guint i = 0; i < p->n_servers; i++) {
+    if (p->q_age) queue_wake_all(p->w, p->q_age[i], 0);
+    if (p->q_watch) queue_wake_all(p->w, p->q_watch[i], 0);
+  }
+  tick_wake(p);
+}
 
 void server_watch(Pooler *p, Server *s) {
   int64_t ns = pool_config(p, s->pool)->server_lifetime_ns;
@@ -116,7 +127,7 @@ void server_watch(Pooler *p, Server *s) {
 }
 
 void watch_idle(Pooler *p, const Server *s, bool idle) {
-  if (!p->q_watch) return;
+  if (!p->q_watch || p->shared->clients_left == 0) return;
   const PoolConfig *c = pool_config(p, s->pool);
   guint id = server_id(p, s);
   if (!idle) {

@@ -115,6 +115,8 @@ typedef struct {
   bool (*guard)(const World *w, ProcId self, const void *locals);
   /* What its next resume may read and write, and what its guard reads; for partial-order reduction. */
   void (*footprint)(const World *w, ProcId self, const void *locals, Footprint *f);
+  /* Name of the limit that its timer is now, as `explore.fire` says it: "query_wait_timeout". */
+  const char *(*limit)(const World *w, ProcId self, const void *locals);
   const char *const *stages; /* all names that `at` can give, NULL-terminated: an explorer says which were never run */
 } TypeGuide;
 void world_guide(World *w, TypeId type, const TypeGuide *guide); /* the guide must outlive the world */
