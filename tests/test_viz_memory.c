@@ -130,7 +130,7 @@ static void picture_is_whole(void) {
   expect(strstr(svg, "d=\"M0 0m4 0h1\""));
   expect(strstr(svg, "iteration 1: 2 connects"));
   expect(strstr(svg, "3.0 pages each"));
-  expect(strstr(svg, "Each dark dot: this connect faulted on this page."));
+  expect(strstr(svg, "Each dark dot: this connect mapped this page."));
 }
 
 /* The worst case for run-length: no two neighbours alike, in the largest map there is. */

@@ -45,12 +45,13 @@ static int fail(GError *e) {
   return status;
 }
 
-static const char about[] = "Draws a trace, or the folder of a sweep (DIR, as given to sweep --out).\n"
-                            "  plot    DIR: curves on logarithmic axes, with exponents and the published series\n"
-                            "  states  TRACE: the state step by step up to the violated check, changes marked\n"
-                            "  memory  TRACE: which pages of the PGPROC array each connect faults on\n"
-                            "Formats: svg, png, pdf; dot of states; mermaid, a sequence diagram of a trace;\n"
-                            "perfetto, its timeline for ui.perfetto.dev (neither needs --view).";
+static const char about[] =
+    "Draws a trace, or the folder of a sweep (DIR, as given to sweep --out).\n"
+    "  plot    DIR: curves on logarithmic axes, with exponents and the published series\n"
+    "  states  TRACE: the state step by step up to the violated check, changes marked\n"
+    "  memory  TRACE: which pages of the PGPROC array each connect maps: its faults, and what they map around\n"
+    "Formats: svg, png, pdf; dot of states; mermaid, a sequence diagram of a trace;\n"
+    "perfetto, its timeline for ui.perfetto.dev (neither needs --view).";
 
 static bool parse(Request *r, int argc, char ***args) {
   const GOptionEntry entries[] = {

@@ -29,7 +29,7 @@ static bool gathers(const PageMap *m) {
   return m->connects_per_dot > 1 || m->pages_per_dot > 1;
 }
 
-/* 0: none faulted; else 1 to LEVELS. */
+/* 0: none mapped; else 1 to LEVELS. */
 static guint level_of(const PageMap *m, const PageBand *band, guint row, guint column) {
   uint64_t count = m->counts[(gsize)(band->first_row + row) * m->columns + column];
   uint64_t pairs = page_map_pairs(m, band, column, row);
@@ -174,7 +174,7 @@ static void legend(const Sheet *s) {
   if (!gathers(s->map)) {
     g_string_append_printf(s->svg, "<rect x=\"%u\" y=\"%u\" width=\"14\" height=\"12\" fill=\"%s\"/>\n", x, y,
                            colours[LEVELS - 1]);
-    text(s->svg, x + 20, y + 11, "faint", "faulted: the page was not in the process's page table yet");
+    text(s->svg, x + 20, y + 11, "faint", "mapped by it: faulted on, or within the window of a fault (fault-around)");
     return;
   }
   g_string_append_printf(s->svg, "<rect class=\"paper\" x=\"%u\" y=\"%u\" width=\"14\" height=\"12\"/>\n", x, y);
@@ -185,22 +185,22 @@ static void legend(const Sheet *s) {
                            colours[level]);
     text(s->svg, at + 20, y + 11, "faint", shares[level]);
   }
-  text(s->svg, x + 64 + LEVELS * 84 + 8, y + 11, "faint", "of the dot's connects × pages faulted");
+  text(s->svg, x + 64 + LEVELS * 84 + 8, y + 11, "faint", "of the dot's connects × pages mapped");
 }
 
 static void heading(const Sheet *s) {
   const PageMap *m = s->map;
-  g_autofree char *title = g_strdup_printf("%s: pages of the PGPROC array that each connect faults on",
-                                           m->scenario ? m->scenario : "(no name)");
+  g_autofree char *title =
+      g_strdup_printf("%s: pages of the PGPROC array that each connect maps", m->scenario ? m->scenario : "(no name)");
   text(s->svg, 24, 32, "title", title);
   g_autoptr(GString) aid = g_string_new(NULL);
   if (gathers(m))
     g_string_append_printf(aid,
                            "Each dot: %" G_GINT64_FORMAT " connects by %" G_GINT64_FORMAT
-                           " pages; the darker, the more of them faulted there.",
+                           " pages; the darker, the more of them mapped there.",
                            m->connects_per_dot, m->pages_per_dot);
   else
-    g_string_append(aid, "Each dark dot: this connect faulted on this page.");
+    g_string_append(aid, "Each dark dot: this connect mapped this page.");
   g_string_append_printf(aid, " Simulated, seed %" G_GUINT64_FORMAT ".%s", m->seed,
                          m->cut ? " The trace was cut." : "");
   text(s->svg, 24, 56, "faint", aid->str);

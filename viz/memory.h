@@ -1,6 +1,7 @@
-/* memory.h - which pages of the PGPROC array each connect faults on, as a heat map: a page is a column, a connect is a
- * row, time goes downwards; pgbench's iterations stand one below the other. Where there are more pages or connects than
- * dots, a dot gathers several, and its colour says which part of its (connect, page) pairs faulted. */
+/* memory.h - which pages of the PGPROC array each connect maps (by a fault, or around one), as a heat map: a page is a
+ * column, a connect is a row, time goes downwards; pgbench's iterations stand one below the other. Where there are more
+ * pages or connects than dots, a dot gathers several, and its colour says which part of its (connect, page) pairs were
+ * mapped. */
 #pragma once
 #include "viz/page_map.h"
 #include "viz/picture.h"

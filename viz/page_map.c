@@ -164,8 +164,7 @@ PageMap *page_map_read(const char *path, GError **error) {
   lay_out(m);
   if (!m->pages || !m->rows) {
     g_set_error(error, VIZ_ERROR, VIZ_ERROR_INPUT,
-                "%s: no step InitProcess or ProcArrayAdd names the pages it faulted on, so there is nothing to draw",
-                path);
+                "%s: no step InitProcess or ProcArrayAdd names the pages it mapped, so there is nothing to draw", path);
     return NULL;
   }
   if (!walk(m, path, true, error)) return NULL;

@@ -1,4 +1,4 @@
-/* page_map.h - which pages of the PGPROC array each connect of a trace faulted on, gathered into dots.
+/* page_map.h - which pages of the PGPROC array each connect of a trace mapped, gathered into dots.
  *
  * A connect is a row: it begins with the step InitProcess of a process (ProcArrayAdd, where there is none) and takes
  * what the process's steps name in their argument "pages" ("3,7-12", counted from the array's first page) up to its
@@ -23,7 +23,7 @@ typedef struct {
   int64_t pages;                           /* of the array, as far as one was touched */
   int64_t connects_per_dot, pages_per_dot; /* 1, 1: nothing is gathered */
   guint columns, rows;
-  uint64_t *counts; /* columns * rows: (connect, page) pairs that faulted */
+  uint64_t *counts; /* columns * rows: (connect, page) pairs that were mapped */
   GArray *bands;    /* of PageBand, in order; each begins a row of dots */
 } PageMap;
 

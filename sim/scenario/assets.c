@@ -1,3 +1,4 @@
+/* assets.c - where the files that come with the program are: beside it, as it stands in the tree or installed. */
 #include "sim/scenario/assets.h"
 #include "sim/scenario/node.h"
 #include "sim/scenario/scenario.h"

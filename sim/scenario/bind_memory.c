@@ -1,3 +1,4 @@
+/* bind_memory.c - the keys under machine that the memory model is made of. */
 #include "sim/scenario/scenario.h"
 
 void scenario_bind_memory(const Scenario *s, const Costs *costs, MemoryConfig *out) {

@@ -1,3 +1,5 @@
+/* keys.c - looking things up in the table of keys: rows, what stands below them, words for messages, the nearest name.
+ */
 #include "sim/scenario/keys.h"
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* layers.c - merging two trees, and --set: the place that a dotted key names in a tree, made where it is not there. */
 #include "sim/scenario/layers.h"
 #include "sim/scenario/keys.h"
 #include <string.h>

@@ -1,3 +1,4 @@
+/* node.c - the life of a tree, paths in it, and errors that name a place. */
 #include "sim/scenario/node.h"
 #include "sim/scenario/scenario.h"
 #include <string.h>

@@ -1,3 +1,4 @@
+/* sources.c - presets and profiles: found, read, validated, and kept with their hash for traces. */
 #include "sim/scenario/sources.h"
 #include "sim/scenario/assets.h"
 #include "sim/scenario/keys.h"

@@ -1,3 +1,5 @@
+/* units.c - numbers with units, exactly: a decimal is a mantissa and a number of places, scaled in 128 bits; what does
+ * not come out whole is refused, but for rates and bandwidths (README.md). */
 #include "sim/scenario/units.h"
 #include <glib.h>
 #include <stdbool.h>

@@ -1,3 +1,5 @@
+/* validate.c - a document against the table of keys, from the root down: the first thing that is wrong ends it, with
+ * what would be right. */
 #include "sim/scenario/validate.h"
 #include "sim/scenario/keys.h"
 #include "sim/scenario/scalar.h"
