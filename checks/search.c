@@ -140,17 +140,18 @@ void crew_tell(Crew *c, SearchResult *r) {
 
 /* ---- steps ---- */
 
-/* A name is a text of the model's, at one address: those met are kept in a small table by address, which saves making
- * and looking up the words. */
+/* A name is a text of the model's, at one address, but perhaps shared by two types: those met are kept in a small table
+ * by address and type, which saves making and looking up the words. No address uses the top byte. */
 static void see(Worker *k, ProcId p) {
   const char *at = world_at(k->w, p);
-  guint home = (guint)(((guintptr)at * 0x9e3779b97f4a7c15u) >> 54);
+  guintptr key = (guintptr)at ^ (guintptr)world_type_of(k->w, p) << 56;
+  guint home = (guint)((key * 0x9e3779b97f4a7c15u) >> 54);
   G_STATIC_ASSERT(G_N_ELEMENTS(k->recent) == 1 << 10);
   for (guint i = 0; i < 8; i++) {
-    gconstpointer *slot = &k->recent[(home + i) % G_N_ELEMENTS(k->recent)];
-    if (*slot == at) return;
+    guintptr *slot = &k->recent[(home + i) % G_N_ELEMENTS(k->recent)];
+    if (*slot == key) return;
     if (*slot) continue;
-    *slot = at;
+    *slot = key;
     break;
   }
   g_hash_table_add(k->seen, g_strconcat(world_name_of(k->w, p), " ", at, NULL));

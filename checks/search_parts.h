@@ -11,7 +11,7 @@ typedef struct {
   const VectorLayout *layout; /* shared */
   VectorGaps *gaps;           /* bits met that the layout lacks */
   GHashTable *seen;           /* keys: type name \1 stage; looked up and counted only */
-  gconstpointer recent[1024]; /* stages in `seen`, by address */
+  guintptr recent[1024];      /* stages in `seen`, by address */
   GString *why;
   uint64_t transitions, waits_limit;
   guint *blind;

@@ -119,9 +119,11 @@ void stepper_answer_with(Stepper *s, uint64_t (*choose)(void *data, ChoiceId wha
 
 static bool limit_named(const World *w, ProcId p, void *data) {
   const Stepper *s = data;
-  if (!s->config.fire) return false;
   const TypeGuide *guide = world_guide_of(w, world_type_of(w, p));
   const char *limit = guide && guide->limit ? guide->limit(w, p, world_locals((World *)w, p)) : NULL;
+  if (limit && s->config.fires && s->config.fires(limit, s->config.source)) return true;
+  if (s->config.fires && s->config.fires(world_at(w, p), s->config.source)) return true;
+  if (!s->config.fire) return false;
   if (limit && g_strv_contains(s->config.fire, limit)) return true;
   return g_strv_contains(s->config.fire, world_name_of(w, p)) || g_strv_contains(s->config.fire, world_at(w, p));
 }

@@ -18,6 +18,7 @@ typedef struct {
   int64_t jitter_ns;
   const char *const
       *fire; /* limits that may fire untimed: names of process types, or stages they wait in; NULL: none */
+  bool (*fires)(const char *limit, void *source); /* beside those: NULL: none */
   /* Rewrites the state to the one that stands for all that are symmetric to it; NULL: none. */
   void (*canon)(Model *m, void *data);
   /* Takes away moves that need not be tried from this state; NULL: none. */

@@ -12,11 +12,22 @@ Model *walk_build(void (*driver)(World *w, void *data), void *data, void *source
   return model_build(source, &costs, driver, data, error);
 }
 
+/* explore.fire names it. */
+static bool fires(const char *limit, void *source) {
+  const Scenario *s = source;
+  for (guint i = 0, n = scenario_count(s, "explore.fire"); i < n; i++) {
+    g_autofree char *key = g_strdup_printf("explore.fire[%u]", i);
+    if (!strcmp(scenario_word(s, key), limit)) return true;
+  }
+  return false;
+}
+
 void walk_config(const Scenario *s, StepperConfig *c) {
   c->build = walk_build;
   c->source = (gpointer)s;
   c->timed = scenario_is(s, "explore.time", "timed");
   c->jitter_ns = scenario_ns(s, "explore.jitter");
+  if (scenario_count(s, "explore.fire")) c->fires = fires;
 }
 
 /* ---- a step in names ---- */
