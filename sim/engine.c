@@ -26,6 +26,7 @@ struct Engine {
   GArray *tasks;   /* of Task, by ProcId */
   GArray *streams; /* of Rng, by ChoiceId */
   GArray *choices; /* of TraceChoice: made in this step */
+  GArray *parked;  /* of ProcId: could go on, but for a guard (world.h, TypeGuide) */
   int64_t now;
   uint64_t n_events, n_steps, n_ranked;
   guint cores_free, run_head, run_tail;
@@ -168,6 +169,7 @@ Engine *engine_new(World *w, const EngineConfig *config) {
   e->tasks = g_array_new(FALSE, TRUE, sizeof(Task));
   e->streams = g_array_new(FALSE, FALSE, sizeof(Rng));
   e->choices = g_array_new(FALSE, FALSE, sizeof(TraceChoice));
+  e->parked = g_array_new(FALSE, FALSE, sizeof(ProcId));
   e->cores_free = config->cores;
   drive(e);
   return e;
@@ -179,6 +181,7 @@ void engine_free(Engine *e) {
   g_array_unref(e->tasks);
   g_array_unref(e->streams);
   g_array_unref(e->choices);
+  g_array_unref(e->parked);
   g_free(e);
 }
 
@@ -284,10 +287,27 @@ static bool step_over(Engine *e, ProcId p) {
   return e->listener.after && e->listener.after(e->listening);
 }
 
+/* Guards are asked again after each event: whoever's lets him go on does so at once, in the order they were parked. */
+static void unpark(Engine *e) {
+  for (guint i = 0; i < e->parked->len;) {
+    ProcId p = g_array_index(e->parked, ProcId, i);
+    if (world_enabled(e->w, p)) {
+      g_array_remove_index(e->parked, i);
+      plan(e, EVENT_RESUME, p, 0, false);
+    } else
+      i++;
+  }
+}
+
 /* Resumes p until it needs something. */
 static EngineEnd go_on(Engine *e, ProcId p) {
   e->current_name = world_name_of(e->w, p);
   for (guint n = 0; n < STUCK_STEPS; n++) {
+    if (world_resumable(e->w, p) && !world_enabled(e->w, p)) {
+      leave_core(e, p);
+      g_array_append_val(e->parked, p);
+      return ENGINE_IDLE;
+    }
     if (e->listener.step) e->current_doing = world_at(e->w, p);
     Step s = world_resume(e->w, p);
     if (s.kind == STEP_WORK && s.ns == 0) s.kind = STEP_RAN;
@@ -326,6 +346,7 @@ EngineEnd engine_run(Engine *e, int64_t until_ns) {
     e->n_events++;
     EngineEnd end = handle(e, ev.payload);
     if (end != ENGINE_IDLE) return end;
+    if (e->parked->len) unpark(e);
   }
   return ENGINE_IDLE;
 }
