@@ -113,6 +113,7 @@ static void totals(const RunResult *r, Output *o) {
   number(o, "events", r->events);
   number(o, "ties", r->ties);
   number(o, "steps", r->steps);
+  number(o, "judged", MIN(r->judged, r->steps));
   member(o, "virtual_ms");
   output_double(o, (double)r->virtual_ns / 1e6);
   output_str(o, ",\n  ");
@@ -225,6 +226,9 @@ static void text_judgements(const RunResult *r, GString *out, bool color) {
     if (c->why) g_string_append_printf(out, ": %s", c->why);
     g_string_append_c(out, '\n');
   }
+  if (r->checks->len && r->judged < r->steps)
+    g_string_append_printf(out, "  judged after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " steps\n", r->judged,
+                           r->steps);
   for (guint i = 0; i < r->expectations->len; i++) {
     const Expectation *e = &g_array_index(r->expectations, Expectation, i);
     g_string_append_printf(out, "  %s %s (saw %s)\n",

@@ -38,6 +38,7 @@ static void judge_one(Run *r, CheckResult *c) {
 
 static void judge(Run *r) {
   r->due = 0;
+  r->result->judged++;
   for (guint i = 0; i < r->result->checks->len; i++) {
     CheckResult *c = &g_array_index(r->result->checks, CheckResult, i);
     if (c->verdict == CHECK_NOT_VIOLATED) judge_one(r, c);
@@ -136,7 +137,7 @@ static void conclude(Run *r, EngineEnd end) {
     res->stopped = g_strdup("a process ran a million steps without time going on");
   else if (end == ENGINE_IDLE && !r->model->ops->done(r->model))
     res->stopped = model_deadlock_words(r->model->world);
-  if (!r->broken) judge(r);
+  if (!r->broken && r->result->checks->len) judge(r);
 }
 
 /* ---- one pass ---- */

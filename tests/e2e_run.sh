@@ -10,7 +10,7 @@ check_status 0 "$STAMPEDE" run "${small[@]}" --json --set 'checks=[slot-owned-on
   --set 'expect=[{metric: warm.refused, within: [0, 0]}]'
 members=$(grep -oE '^  "[a-z_]+"' "$OUT" | tr -d ' "' | tr '\n' ' ')
 check "members are: $members" test "$members" = "stampede command scenario seed subject profile verdict checks \
-expectations metrics hotspots unexplained events ties steps virtual_ms state_hash measured "
+expectations metrics hotspots unexplained events ties steps judged virtual_ms state_hash measured "
 check_contains '{"name": "slot-owned-once", "verdict": "not-violated", "step": null}'
 check_contains '{"text": "warm.refused within [0, 0]", "met": true, "saw": "0"}'
 for metric in connect_ms connect_faults connect_faults_per_backend allprocs_faults disconnect_faults pgxactoff_stores \
@@ -32,6 +32,13 @@ check "no escape codes in a file" bash -c "! grep -q $'\033' '$OUT'"
 check_status 0 "$STAMPEDE" run "${small[@]}" --quiet
 check "quiet prints nothing" test ! -s "$OUT"
 check_status 0 "$STAMPEDE" run "${small[@]}" --repeat 3 --quiet
+
+# --- a large model is judged at a stride, and says so
+check_status 0 "$STAMPEDE" run connect-storm --set workload.clients=200 --set workload.iterations=1 \
+  --set 'checks=[slot-owned-once]'
+check "judged at a stride" grep -qE '^  judged after [0-9]+ of [0-9]+ steps$' "$OUT"
+check_status 0 "$STAMPEDE" run "${small[@]}" --set 'checks=[slot-owned-once]'
+check_lacks "judged after"
 
 # --- exit statuses
 check_status 1 "$STAMPEDE" run "${small[@]}" --set 'expect=[{metric: first.refused, within: [1, 2]}]'

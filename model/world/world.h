@@ -5,9 +5,9 @@
  * seeded streams, the explorer by branching, replay from a trace, live by imposing it on a binary. A model has no
  * clock: it says how long something takes, the driver says when it is over (the explorer: at any time later).
  *
- * Life: world_new, then types, objects and processes, then a driver resumes processes until none can go on, then
- * world_free. All state is in the arena (world_arena); the ledger beside it is no part of the state's identity.
- * Everything here asserts on misuse; nothing here fails otherwise. */
+ * Life: world_new, world_drive, then types, objects and processes (a spawn tells the driver), then the driver resumes
+ * processes until none can go on, then world_free. All state is in the arena (world_arena); the ledger beside it is no
+ * part of the state's identity. Everything here asserts on misuse; nothing here fails otherwise. */
 #pragma once
 #include "model/world/arena.h"
 #include "model/world/costs.h"
@@ -141,7 +141,7 @@ bool lock_try(World *w, ObjectId lock, ProcId self, LockMode mode);
 bool lock_release(World *w, ObjectId lock,
                   ProcId self); /* false: it did not hold it (a fault of the model's subject) */
 bool lock_held(const World *w, ObjectId lock, ProcId self);
-enum { LOCKS_HELD_MAX = 6 };
+enum { LOCKS_HELD_MAX = 6 }; /* by one process; a seventh asserts */
 guint lock_held_by(const World *w, ProcId p, SiteId *sites,
                    guint max);            /* ledger sites of the locks p holds, oldest first */
 guint lock_ended_holding(const World *w); /* processes that ended with a lock still held */
