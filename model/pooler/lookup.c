@@ -35,14 +35,23 @@ static Server *linked(const Pooler *p, const Cancel *x, guint pool) {
   return session_server(p, e, pool);
 }
 
+/* Between authentication and look-up its session may have ended, and its slot may be another's. */
+static bool asker_is_there(const Pooler *p, const Cancel *x) {
+  const Session *e = &p->sessions[x->asked - 1];
+  bool by_secret = config_of(p)->auth != AUTH_NONE;
+  return e->state != CL_NONE && e->key_pid == x->key_pid && (!by_secret || e->key_secret == x->key_secret);
+}
+
 LookedUp lookup_server(Pooler *p, Cancel *x, guint pool) {
   const PoolConfig *c = pool_config(p, pool);
   const TakenEntry *e = NULL;
   Server *s;
   if (config_of(p)->client_identity == CLIENT_REAL_KEY)
     s = with_key(p, pool, x);
+  else if (!asker_is_there(p, x))
+    return LOOKED_NOTHING;
   else if (c->lookup == LOOKUP_ARRIVAL_LINK || c->server_identity == IDENTITY_OBJECT_LINK)
-    s = p->sessions[x->asked - 1].state == CL_NONE ? NULL : linked(p, x, pool);
+    s = linked(p, x, pool);
   else
     s = (e = taken_entry(p, pool, x->asked - 1u)) ? named(p, pool, e) : NULL;
   if (!s && !e) return LOOKED_NOTHING;
