@@ -258,7 +258,6 @@ static Step carrier_failed(Pooler *p, Cancel *x) {
 }
 
 static Step connect_it(Pooler *p, Cancel *x, ProcId self) {
-  if (x->flags & XF_UNLINKED) return ends(p, x, OUT_DROPPED);
   if (x->pool != DIRECT && !fence_passes(p, x)) return ends(p, x, OUT_DROPPED);
   if (!(x->flags & XF_CARRIER)) measure_carrier(p, x->pool, 1);
   x->flags |= XF_CARRIER;
@@ -275,7 +274,11 @@ static Step connect_it(Pooler *p, Cancel *x, ProcId self) {
 }
 
 static Step forward(Pooler *p, Cancel *x) {
-  if (!lookup_key(p, x)) return ends(p, x, OUT_DROPPED);
+  if (!lookup_key(p, x)) {
+    carrier_connected(p, x);
+    x->flags |= XF_FORWARDED;
+    return ends(p, x, OUT_DROPPED);
+  }
   fence_forwarded(p, x, &p->servers[x->server - 1]);
   x->stage = X_DELIVER;
   return step_ran();

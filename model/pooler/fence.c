@@ -43,9 +43,10 @@ void fence_over(Pooler *p, Cancel *x) {
 }
 
 static void unlink_one(Pooler *p, Cancel *x) {
+  (void)p;
   x->server = 0;
-  x->flags |= XF_UNLINKED;
-  if (x->stage == X_PARKED) cancel_wake(p, x);
+  x->flags |=
+      XF_UNLINKED; /* a parked one stays where it is: found out when a carrier has come up for it (poolers.md A.2) */
 }
 
 void fence_release(Pooler *p, Server *s) {

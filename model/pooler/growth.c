@@ -34,7 +34,7 @@ static guint counted(const Pooler *p, guint pool) {
 bool pool_should_grow(const Pooler *p, guint pool) {
   const PoolConfig *c = pool_config(p, pool);
   const Pool *pl = &p->pools[pool];
-  if (pl->flags & (PLF_OFFLINE | PLF_SHUTDOWN | PLF_FATAL)) return false;
+  if (pl->flags & (PLF_OFFLINE | PLF_SHUTDOWN | PLF_FATAL | PLF_NEW)) return false;
   guint total = counted(p, pool), most = (guint)(c->size + (pl->flags & PLF_RESERVE ? c->reserve : 0));
   if (c->full_by_equality ? total == most : total >= most) return false;
   if (pl->n_waiters > under_way(p, pool) && pl->n_idle == 0) return true;

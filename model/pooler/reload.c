@@ -24,7 +24,7 @@ void reload_begin(Pooler *p) {
   for (guint i = 0; i < p->n_pools; i++)
     if (is_current(p, i)) {
       Pool *pl = pool_at(p, i), *old = pool_at(p, other_generation(p, i));
-      pl->flags = config_of(p)->pause_survives_reload ? old->flags & PLF_PAUSED : 0;
+      pl->flags = (uint16_t)(PLF_NEW | (config_of(p)->pause_survives_reload ? old->flags & PLF_PAUSED : 0));
     }
 }
 
@@ -85,7 +85,11 @@ void reload_move(Pooler *p) {
   for (guint i = 0; i < p->n_pools; i++)
     if (!is_current(p, i)) move_pool(p, i, other_generation(p, i));
   for (guint i = 0; i < p->n_pools; i++)
-    if (is_current(p, i)) pool_grow(p, i, POKE_TICK);
+    if (is_current(p, i)) {
+      pool_at(p, i)->flags &= (uint16_t)~PLF_NEW;
+      pool_grow(p, i, POKE_TICK);
+    }
+  tick_wake(p);
 }
 
 /* ---- a process of the pooler ---- */

@@ -20,7 +20,7 @@ void session_state(Pooler *p, Session *e, SessionState to) {
 
 Server *session_server(const Pooler *p, const Session *e, guint pool) {
   for (guint i = 0; i < HELD_MAX; i++)
-    if (e->held[i] && p->servers[e->held[i] - 1].pool == pool) return &p->servers[e->held[i] - 1];
+    if (e->held[i] && pool_alike(p, p->servers[e->held[i] - 1].pool, pool)) return &p->servers[e->held[i] - 1];
   return NULL;
 }
 

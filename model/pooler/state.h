@@ -194,7 +194,8 @@ enum {
   PLF_BANNED = 32,
   PLF_FATAL = 64,
   PLF_SHUTDOWN = 128,
-  PLF_RESERVE = 256
+  PLF_RESERVE = 256,
+  PLF_NEW = 512 /* of a reload: opens nothing before it has taken over */
 };
 typedef struct {
   uint16_t flags, n_idle, n_waiters, n_parked;
@@ -297,6 +298,11 @@ static inline const QueryDef *session_query(const Pooler *p, const Session *e) {
 }
 static inline PgBackend *server_backend(const Pooler *p, const Server *s) {
   return s->backend ? &p->hosts[s->host]->backends[s->backend - 1] : NULL;
+}
+
+/* The same pool, before or after a reload. */
+static inline bool pool_alike(const Pooler *p, guint a, guint b) {
+  return a == b || (p->moves && a != DIRECT && b != DIRECT && a % (p->n_pools / 2) == b % (p->n_pools / 2));
 }
 
 /* Server connections of a pool; its own row, unless a reload has moved some. */
