@@ -45,7 +45,8 @@ static void bind_numbers(const Scenario *s, int entry, PoolConfig *c) {
                    flags[] = {{"peek", AT(peek)},
                               {"own.cancellable", AT(own.cancellable)},
                               {"own.always", AT(own.always)},
-                              {"carrier_starves", AT(carrier_starves)}};
+                              {"carrier_starves", AT(carrier_starves)},
+                              {"min_evicts", AT(min_evicts)}};
   for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
     g_autofree char *key = key_for(s, entry, numbers[i].key);
     *MEMBER(c, numbers[i].at, int) = (int)scenario_int(s, key);

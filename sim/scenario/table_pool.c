@@ -167,6 +167,8 @@ static const KeyInfo rows[] = {
      .about = "A cancel that has waited so long is dropped."},
     {"@pool.carrier_starves", K_BOOL, .dflt = "false", .example = "pooler: {carrier_starves: true}",
      .about = "A pass that launches a carrier serves nobody else."},
+    {"@pool.min_evicts", K_BOOL, .dflt = "false", .example = "pooler: {min_evicts: true}",
+     .about = "Openings for min_pool_size close an idle connection where a shared cap is reached."},
     {"@pool.login_retry_reset", K_BOOL, .dflt = "true", .example = "pooler: {login_retry_reset: false}",
      .about = "A carrier that came through ends the wait of server_login_retry."},
     {"@pool.queued_client", K_WORD, .dflt = "ignore", .words = "ignore dequeue_and_error",
