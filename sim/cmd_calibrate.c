@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEFAULT_EVALS = 240, LOCAL_EVALS = 60 };
+enum { GLOBAL_EVALS = 160, LOCAL_EVALS = 80, WITHOUT_EVALS = 40 };
 
 typedef struct {
   char *table, *scenario, *start, *output, *about;
   char **free, **fix, **leave_out, **predict;
-  gint evals, jobs, seeds;
+  gint global, evals, jobs, seeds;
   gboolean needed;
 } FitOptions;
 
@@ -95,11 +95,11 @@ static bool take_fix(Fit *f, GError **error) {
   return true;
 }
 
-/* A start outside the bounds is moved to the nearer one. */
+/* A profile's value outside the bounds is moved to the nearer one. */
 static void into_bounds(FitProblem *p) {
   for (guint i = 0; i < p->n_free; i++) {
     int64_t *ps = &p->base.ps[p->free[i].id];
-    *ps = CLAMP(*ps, p->free[i].low, p->free[i].high);
+    *ps = CLAMP(p->free[i].start ? p->free[i].start : *ps, p->free[i].low, p->free[i].high);
   }
 }
 
@@ -123,7 +123,8 @@ static bool prepare(Fit *f, GError **error) {
   p->simulate = fit_table_quick;
   p->data = f->table;
   p->seed = f->seed;
-  p->evals = (guint)f->o->evals;
+  p->global = (guint)f->o->global;
+  p->local = (guint)f->o->evals;
   p->progress = f->common->quiet ? NULL : progress;
   if (!take_fix(f, error)) return false;
   into_bounds(p);
@@ -145,12 +146,12 @@ static bool round_and_judge(Fit *f, GError **error) {
 
 static bool try_without(Fit *f, GError **error) {
   f->story.without = g_array_new(FALSE, FALSE, sizeof(FitWithout));
-  for (guint i = 0; f->problem.evals && i < f->problem.n_free; i++) {
+  for (guint i = 0; f->problem.local && i < f->problem.n_free; i++) {
     CostId id = f->problem.free[i].id;
     if (!f->o->needed && !g_str_has_prefix(cost_info[id].key, "unexplained.")) continue;
     FitProblem local = f->problem;
     FitResult r;
-    local.evals = MIN(LOCAL_EVALS, local.evals);
+    local.local = MIN(WITHOUT_EVALS, local.local);
     bool ok = fit_without(&local, &f->result, i, &r, error);
     FitWithout w = {id, r.worst, f->problem.cells[r.worst_cell].name};
     f->story.evals += r.evals;
@@ -271,8 +272,8 @@ static char *command_words(int argc, char **argv) {
 
 static int check_options(const FitOptions *o, const CliOptions *common) {
   if (!o->scenario) return cli_refuse(EXIT_INPUT, "calibrate fit needs --scenario FILE: it says which column is what");
-  if (o->evals < 0 || o->jobs < 1 || o->jobs > 256 || o->seeds < 0 || o->seeds > 100)
-    return cli_refuse(EXIT_INPUT, "--evals, --seeds: 0 or more (seeds at most 100); --jobs: 1 to 256");
+  if (o->evals < 0 || o->global < 0 || o->jobs < 1 || o->jobs > 256 || o->seeds < 0 || o->seeds > 100)
+    return cli_refuse(EXIT_INPUT, "--global, --evals, --seeds: 0 or more (seeds at most 100); --jobs: 1 to 256");
   if (common->json || common->junit || common->trace)
     return cli_refuse(EXIT_INPUT, "calibrate fit writes a profile (-o FILE), no --json, --junit or --trace");
   return EXIT_MET;
@@ -292,12 +293,14 @@ static void options_clear(FitOptions *o) {
 
 int cmd_calibrate(const App *app, int argc, char **argv) {
   CliOptions common = {0};
-  FitOptions o = {.evals = DEFAULT_EVALS, .jobs = (gint)g_get_num_processors(), .seeds = FIT_SEEDS};
+  FitOptions o = {
+      .global = GLOBAL_EVALS, .evals = LOCAL_EVALS, .jobs = (gint)g_get_num_processors(), .seeds = FIT_SEEDS};
   GOptionEntry own[] = {
       {"table", 0, 0, G_OPTION_ARG_FILENAME, &o.table, "figures to fit to (CSV), in place of the scenario's table",
        "FILE"},
       {"scenario", 0, 0, G_OPTION_ARG_STRING, &o.scenario, "the scenario that names each column's metric", "FILE"},
-      {"free", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.free, "a constant to fit and its bounds; may be repeated",
+      {"free", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.free,
+       "a constant to fit, its bounds and, if not the profile's, its start (KEY=LOW:START:HIGH); may be repeated",
        "KEY=LOW:HIGH"},
       {"fix", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.fix, "a constant in place of the profile's; may be repeated",
        "KEY=VALUE"},
@@ -305,8 +308,8 @@ int cmd_calibrate(const App *app, int argc, char **argv) {
        "cells shown and not counted: X/COLUMN, x:X, column:COLUMN", "CELLS"},
       {"start", 0, 0, G_OPTION_ARG_STRING, &o.start, "profile that the search starts from and the rest is taken from",
        "PROFILE"},
-      {"evals", 0, 0, G_OPTION_ARG_INT, &o.evals,
-       "simulations of the search, two thirds of them global (240; 0: only look)", "N"},
+      {"global", 0, 0, G_OPTION_ARG_INT, &o.global, "simulations of the search within the whole bounds (160)", "N"},
+      {"evals", 0, 0, G_OPTION_ARG_INT, &o.evals, "simulations of the search from the best point of it (80)", "N"},
       {"jobs", 0, 0, G_OPTION_ARG_INT, &o.jobs, "threads (all cores); the result does not depend on it", "N"},
       {"seeds", 0, 0, G_OPTION_ARG_INT, &o.seeds, "say what seeds 1..N give with the result (5)", "N"},
       {"needed", 0, 0, G_OPTION_ARG_NONE, &o.needed, "refit without each free constant, not only the unexplained ones",

@@ -109,12 +109,11 @@ static bool search(const FitProblem *p, FitResult *r, guint global, guint local,
 }
 
 bool fit_search(const FitProblem *p, FitResult *r, GError **error) {
-  guint global = p->evals * 2 / 3;
-  return search(p, r, global, p->evals - global, error);
+  return search(p, r, p->global, p->local, error);
 }
 
 bool fit_local(const FitProblem *p, FitResult *r, GError **error) {
-  return search(p, r, 0, p->evals, error);
+  return search(p, r, 0, p->local, error);
 }
 
 bool fit_without(const FitProblem *p, const FitResult *best, guint gone, FitResult *r, GError **error) {

@@ -18,6 +18,7 @@ enum { FIT_MAX_FREE = 12 };
 typedef struct {
   CostId id;
   int64_t low, high; /* ps, 0 < low < high */
+  int64_t start;     /* within them; 0: as FitProblem.base says, moved into the bounds */
 } FitFree;
 
 typedef struct {
@@ -35,8 +36,8 @@ typedef struct {
   /* One figure a cell. False: *error, or (without) interrupted. */
   bool (*simulate)(void *data, const Costs *costs, double *figures, GError **error);
   void *data;
-  uint64_t seed; /* of the search */
-  guint evals;   /* at most so many simulations of a search; 0: none, only the start is looked at */
+  uint64_t seed;       /* of the search */
+  guint global, local; /* at most so many simulations of each search; 0, 0: only the start is looked at */
   void (*progress)(void *data, guint evals, double worst); /* may be NULL */
 } FitProblem;
 
@@ -50,7 +51,7 @@ typedef struct {
 } FitResult;
 void fit_result_clear(FitResult *r);
 
-/* "KEY=LOW:HIGH" and "KEY=VALUE" with units; FIT_ERROR. */
+/* "KEY=LOW:HIGH" or "KEY=LOW:START:HIGH", and "KEY=VALUE", with units; FIT_ERROR. */
 bool fit_parse_free(const char *text, FitFree *out, GError **error);
 bool fit_parse_fix(const char *text, CostId *id, int64_t *ps, GError **error);
 bool fit_find_cost(const char *key, CostId *id, GError **error);
@@ -63,7 +64,7 @@ bool fit_leave_out(FitCell *cells, guint n, const char *items, GError **error);
 void fit_judge(const FitProblem *p, FitResult *r);
 /* Global, then local. */
 bool fit_search(const FitProblem *p, FitResult *r, GError **error);
-/* From p->base to the next minimum, with at most p->evals simulations. */
+/* From p->base to the next minimum, with at most p->local simulations. */
 bool fit_local(const FitProblem *p, FitResult *r, GError **error);
 /* The constant `gone` held at 0, the others refitted from `best`. */
 bool fit_without(const FitProblem *p, const FitResult *best, guint gone, FitResult *r, GError **error);

@@ -31,18 +31,25 @@ bool fit_parse_fix(const char *text, CostId *id, int64_t *ps, GError **error) {
   return fit_find_cost(key, id, error) && parse_ps(key, equals + 1, ps, error);
 }
 
+/* parts: LOW, HIGH or LOW, START, HIGH. */
+static bool parse_bounds(const char *key, char **parts, guint n, FitFree *out, GError **error) {
+  if (!parse_ps(key, parts[0], &out->low, error) || !parse_ps(key, parts[n - 1], &out->high, error)) return false;
+  if (out->low <= 0) return bad(error, "--free %s: the lower bound must be above 0 (the search is in logarithms)", key);
+  if (out->low >= out->high) return bad(error, "--free %s: the lower bound must be below the upper one", key);
+  if (n == 2) return true;
+  if (!parse_ps(key, parts[1], &out->start, error)) return false;
+  return (out->start >= out->low && out->start <= out->high) ||
+         bad(error, "--free %s: the start is out of bounds", key);
+}
+
 bool fit_parse_free(const char *text, FitFree *out, GError **error) {
-  const char *equals = strchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
-  if (!colon) return bad(error, "--free %s: write KEY=LOW:HIGH", text);
-  g_autofree char *key = g_strndup(text, (gsize)(equals - text)),
-                  *low = g_strndup(equals + 1, (gsize)(colon - equals - 1));
-  if (!fit_find_cost(key, &out->id, error) || !parse_ps(key, low, &out->low, error) ||
-      !parse_ps(key, colon + 1, &out->high, error))
-    return false;
-  if (out->low <= 0)
-    return bad(error, "--free %s: the lower bound must be above 0 (the search is in logarithms)", text);
-  if (out->low >= out->high) return bad(error, "--free %s: the lower bound must be below the upper one", text);
-  return true;
+  const char *equals = strchr(text, '=');
+  *out = (FitFree){0};
+  g_auto(GStrv) parts = g_strsplit(equals ? equals + 1 : "", ":", -1);
+  guint n = g_strv_length(parts);
+  if (n != 2 && n != 3) return bad(error, "--free %s: write KEY=LOW:HIGH or KEY=LOW:START:HIGH", text);
+  g_autofree char *key = g_strndup(text, (gsize)(equals - text));
+  return fit_find_cost(key, &out->id, error) && parse_bounds(key, parts, n, out, error);
 }
 
 /* A cell's name is "x/column". */

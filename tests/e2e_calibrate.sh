@@ -14,7 +14,7 @@ published:
     - {metric: first.connect_ms, column: ms, spread: pm}
 END
 printf 'clients,ms,pm\n16,20,1\n32,38,1\n64,75,1\n96,300,1\n' >"$SCRATCH/small.csv"
-fit=("$STAMPEDE" calibrate fit --scenario "$SCRATCH/small.yaml" --table "$SCRATCH/small.csv" --evals 40 --seeds 1
+fit=("$STAMPEDE" calibrate fit --scenario "$SCRATCH/small.yaml" --table "$SCRATCH/small.csv" --global 20 --evals 20 --seeds 1
   --free backend.startup=1ms:20ms --leave-out 96/ms)
 
 check_status 0 "${fit[@]}" -o "$SCRATCH/mine.yaml"

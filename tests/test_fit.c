@@ -20,10 +20,16 @@ static bool quadratic(void *data, const Costs *costs, double *figures, GError **
 }
 
 static FitProblem problem(FitCell *cells, guint *calls) {
-  FitProblem p = {
-      .cells = cells, .n_cells = SIZES, .simulate = quadratic, .data = calls, .seed = 1, .evals = 600, .n_free = 2};
-  p.free[0] = (FitFree){COST_STARTUP_AFTER, 10000000, 10000000000}; /* 10 us .. 10 ms */
-  p.free[1] = (FitFree){COST_FAULT_WRITE, 10000, 100000000};        /* 10 ns .. 100 us */
+  FitProblem p = {.cells = cells,
+                  .n_cells = SIZES,
+                  .simulate = quadratic,
+                  .data = calls,
+                  .seed = 1,
+                  .global = 400,
+                  .local = 200,
+                  .n_free = 2};
+  p.free[0] = (FitFree){COST_STARTUP_AFTER, 10000000, 10000000000, 0}; /* 10 us .. 10 ms */
+  p.free[1] = (FitFree){COST_FAULT_WRITE, 10000, 100000000, 0};        /* 10 ns .. 100 us */
   p.base.ps[COST_STARTUP_AFTER] = 50000000;
   p.base.ps[COST_FAULT_WRITE] = 50000;
   Costs truth = {0};
@@ -56,7 +62,7 @@ static void same_seed_same_fit(void) {
   guint calls;
   FitProblem p = problem(cells, &calls);
   FitResult a, b;
-  p.evals = 60;
+  p.global = 40, p.local = 20;
   expect(fit_search(&p, &a, NULL) && fit_search(&p, &b, NULL));
   expect(memcmp(&a.costs, &b.costs, sizeof a.costs) == 0);
   fit_result_clear(&a);
@@ -130,7 +136,7 @@ static void cannot_be_told_apart(void) {
   FitCell cells[SIZES];
   guint calls;
   FitProblem p = problem(cells, &calls);
-  p.free[1] = (FitFree){COST_STARTUP_BEFORE, 1000, 1000000000};
+  p.free[1] = (FitFree){COST_STARTUP_BEFORE, 1000, 1000000000, 0};
   p.simulate = sum_of_two;
   FitResult r = {.figures = g_new0(double, SIZES)};
   r.costs.ps[COST_STARTUP_AFTER] = r.costs.ps[COST_STARTUP_BEFORE] = 1000000;
@@ -207,6 +213,11 @@ static void bounds(void) {
   refuses("memory.fault_wrote=1us:2us", "no such cost");
   refuses("memory.fault_write=-1us:2us", "negative");
   refuses("", "LOW:HIGH");
+  refuses("memory.fault_write=1us:3us:2us", "out of bounds");
+  refuses("memory.fault_write=1us:2us:3us:4us", "LOW:HIGH");
+  expect_int(f.start, ==, 0);
+  expect(fit_parse_free("memory.fault_write=1us:2us:3us", &f, NULL));
+  expect_int(f.start, ==, 2000000);
 }
 
 static void leave_outs(void) {
@@ -281,12 +292,12 @@ static void recovers_from_the_simulator(void) {
   g_autoptr(FitTable) t = table_of(&f, 2, &error);
   if (!t) fprintf(stderr, "%s\n", error->message);
   CU_ASSERT_FATAL(t != NULL);
-  FitProblem p = {.simulate = fit_table_quick, .data = t, .seed = 3, .evals = 120, .n_free = 2};
+  FitProblem p = {.simulate = fit_table_quick, .data = t, .seed = 3, .global = 70, .local = 50, .n_free = 2};
   FitCell *cells = fit_table_cells(t, &p.n_cells);
   p.cells = cells;
   scenario_costs(fit_table_scenario(t), &p.base);
-  p.free[0] = (FitFree){COST_STARTUP_AFTER, 500000000, 10000000000};
-  p.free[1] = (FitFree){COST_FAULT_WRITE, 1000000, 1000000000}; /* dear, so that it shows at small N */
+  p.free[0] = (FitFree){COST_STARTUP_AFTER, 500000000, 10000000000, 0};
+  p.free[1] = (FitFree){COST_FAULT_WRITE, 1000000, 1000000000, 0}; /* dear, so that it shows at small N */
   Costs truth = p.base;
   truth.ps[COST_STARTUP_AFTER] = 3000000000;
   truth.ps[COST_FAULT_WRITE] = 50000000;
