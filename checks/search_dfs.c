@@ -27,6 +27,7 @@ typedef struct {
   StateStore *store;
   GArray *depths;                               /* of guint, by state: least depth it was expanded at; NULL: bitstate */
   GArray *frames, *pending, *vectors, *answers; /* of Frame, Pending, uint64_t, Answer */
+  uint64_t *vector;                             /* of the state that is looked at */
   guint words, bound;
   bool cut, longer; /* longer: vectors have grown, the search starts again */
   gint64 started;
@@ -76,8 +77,8 @@ static bool limit_reached(Dfs *d) {
 
 /* ---- expanding ---- */
 
+/* Whatever a step wrote, the layout has taken in (widen), so decoding undoes it. */
 static void take_up(Dfs *d, const uint64_t *vector) {
-  vector_reset(d->k->layout, d->k->arena);
   vector_decode(d->k->layout, d->k->arena, vector);
 }
 
@@ -100,17 +101,32 @@ static void keep_successor(Dfs *d) {
     bool fits = vector_encode(d->k->layout, d->k->arena, vector);
     g_assert(fits);
   }
+  /* Without a bound a known state is of no use, and most are known. */
+  if (d->bound == UNBOUNDED && !p.marks && store_has(d->store, vector, store_hash(d->store, vector))) {
+    g_array_set_size(d->vectors, at);
+    return;
+  }
   g_array_append_vals(d->answers, b->answers, b->n_answers);
   g_array_append_val(d->pending, p);
 }
 
-static void make_moves(Dfs *d, const uint64_t *here) {
-  g_autoptr(GArray) moves = g_array_copy((GArray *)stepper_moves(d->k->stepper));
+/* A wider layout has more words to save: then the state is taken up by its vector. */
+static void make_moves(Dfs *d) {
+  Worker *k = d->k;
+  g_autofree uint64_t *here = g_new(uint64_t, d->words), *saved = g_new(uint64_t, vector_varying(k->layout) + 1);
+  guint bits = vector_bits(k->layout);
+  bool fits = vector_encode(k->layout, k->arena, here);
+  g_assert(fits);
+  vector_save(k->layout, k->arena, saved);
+  const GArray *moves = stepper_moves(k->stepper);
   for (guint m = 0; m < moves->len && !d->longer; m++) do {
-      take_up(d, here);
-      worker_go(d->k, g_array_index(moves, Move, m));
+      if (vector_bits(k->layout) == bits)
+        vector_restore(k->layout, k->arena, saved);
+      else
+        take_up(d, here);
+      worker_go(k, g_array_index(moves, Move, m));
       keep_successor(d);
-    } while (!d->longer && stepper_more(d->k->stepper));
+    } while (!d->longer && stepper_more(k->stepper));
 }
 
 /* The state that stands in the stepper, `depth` steps from the first, becomes the path's end. */
@@ -123,12 +139,8 @@ static void expand(Dfs *d, guint depth) {
     if (why) add_broken(d, -1, why);
   } else if (depth >= d->bound)
     d->cut = true;
-  else {
-    g_autofree uint64_t *here = g_new(uint64_t, d->words);
-    bool fits = vector_encode(d->k->layout, d->k->arena, here);
-    g_assert(fits);
-    make_moves(d, here);
-  }
+  else
+    make_moves(d);
   f.end = d->pending->len;
   g_array_append_val(d->frames, f);
 }
@@ -177,6 +189,7 @@ static void step(Dfs *d) {
 static void start(Dfs *d) {
   d->words = vector_words(d->crew->layout);
   d->longer = d->cut = false;
+  d->vector = g_renew(uint64_t, d->vector, d->words);
   store_free(d->store);
   d->store = store_new(d->o->store, d->words, d->o->bits_log2);
   if (d->depths) g_array_set_size(d->depths, 0);
@@ -235,6 +248,7 @@ void search_dfs(Crew *c, const SearchOptions *o, SearchResult *r) {
   r->omission = store_omission(d.store);
   r->exhausted = r->stop == STOP_EXHAUSTED && store_exact(d.store);
   store_free(d.store);
+  g_free(d.vector);
   g_array_unref(d.frames);
   g_array_unref(d.pending);
   g_array_unref(d.vectors);
