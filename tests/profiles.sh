@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
   --leave-out 512/patched_warm \
   --free backend.startup=3ms:4.33ms:6ms --free memory.fault_write=0.3us:1.6us:4us \
   --free procarray.store_entry=10ns:110ns:300ns --free lock.handover=2us:17us:100us \
-  --free unexplained.start_of_run=5ms:31ms:200ms --global ${GLOBAL:-0} --evals 60 \
+  --free unexplained.start_of_run=5ms:31ms:200ms --global "${GLOBAL:-0}" --evals 60 \
   --predict workload.threads=2 --predict machine.page_size=2MiB \
   --about "The machine of the published connect-storm table of 2026: RAM disk, huge_pages=off, boost and hyper-threading off, cores not stated." \
   -o "$folder/ramdisk-2026.yaml"
