@@ -323,6 +323,7 @@ static void transactions(void) {
   double none;
   expect(!ledger_get(r.ledger, "first.connect_ms", &none));
   expect(metric(&r, "first.tps") < 1000.001 && metric(&r, "first.tps") > 900);
+  expect_near(metric(&r, "first.latency_avg_ms"), 10 * 1000 / metric(&r, "first.tps"), 1e-9); /* as pgbench has it */
   expect(pg_server_done(r.sv));
   run_clear(&r);
 }

@@ -51,6 +51,7 @@ typedef struct {
   int64_t start_ns, connected_ns, end_ns;
   int64_t connect_faults, allprocs_faults, disconnect_faults, stores, moved, moved_out;
   int64_t lock_wait_ns, lock_hold_ns, table_bytes, connected, refused, transactions;
+  int64_t clients; /* that run transactions; with -C each connects many times */
 } Sums;
 
 typedef struct {

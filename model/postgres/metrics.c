@@ -27,7 +27,7 @@ static void transactions(Figures *f, const Sums *s) {
   int64_t ns = s->end_ns - s->connected_ns;
   if (s->transactions == 0 || ns <= 0) return;
   figure(f, "tps", (double)s->transactions * 1e9 / (double)ns);
-  figure(f, "latency_avg_ms", ms(ns) * (double)s->connected / (double)s->transactions);
+  figure(f, "latency_avg_ms", ms(ns) * (double)s->clients / (double)s->transactions);
 }
 
 static void collect(const PgServer *sv, Figures *f, bool with_connect_time) {

@@ -79,7 +79,9 @@ static Step t_bench(World *w, ProcId self, void *locals) {
   if (be->config.transactions > 0)
     for (int i = t->first; i < t->first + t->count; i++) {
       be->left[i] = be->config.transactions;
-      if (be->config.reconnect || be->sv->conn[i].up) ring_put(be, t, i);
+      if (!be->config.reconnect && !be->sv->conn[i].up) continue;
+      ring_put(be, t, i);
+      be->sv->sums.clients++;
     }
   return step_ran();
 }
