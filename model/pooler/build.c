@@ -225,7 +225,7 @@ Pooler *pooler_new(World *w, const PoolerConfig *c, GError **error) {
 void pooler_free(Pooler *p) {
   if (!p) return;
   ObjectId *all[] = {p->q_client, p->q_session, p->q_server, p->q_cancel, p->q_lock,
-                     p->q_core,   p->q_watch,   p->q_age,    p->q_fence};
+                     p->q_core,   p->q_watch,   p->q_age,    p->q_fence,  p->q_event};
   for (guint i = 0; i < G_N_ELEMENTS(all); i++) g_free(all[i]);
   measure_free(p->measure);
   g_ptr_array_unref(p->configs);

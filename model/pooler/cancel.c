@@ -24,11 +24,20 @@ Cancel *cancel_start(Pooler *p, guint client, guint session, guint query, const 
       .stage = X_SENT, .client = (uint16_t)client, .session = (uint16_t)(session + 1), .query = (uint16_t)query};
   if (def->when == CANCEL_AT) x->flags |= XF_AT;
   c->cancels++;
-  c->flags |= CLF_FENCE;
   int64_t ns = def->when == CANCEL_HERE ? 0 : draw_ns(p, &def->delay);
   x->proc = world_spawn(p->w, p->t_cancel, ns);
   *(uint32_t *)world_locals(p->w, x->proc) = cancel_id(p, x);
   return x;
+}
+
+/* On their way, and their sender was not told that they are done. */
+guint cancels_sent_by(const Pooler *p, guint client) {
+  guint n = 0;
+  for (guint i = 0; i < p->n_cancels; i++) {
+    const Cancel *x = &p->cancels[i];
+    n += x->stage > X_SENT && x->client == client && !(x->flags & XF_TOLD);
+  }
+  return n;
 }
 
 void cancels_of_query_sent(Pooler *p, Client *c, guint session, guint query) {
@@ -106,13 +115,16 @@ static Outcome dropped(const Pooler *p, const Cancel *x) {
 /* ---- stages ---- */
 
 static Step sent(Pooler *p, Cancel *x, ProcId self) {
-  const Client *c = &p->clients[x->client];
+  Client *c = &p->clients[x->client];
   if (!(c->sent >> x->query & 1)) {
     if (!c->proc) return ends(p, x, OUT_UNSENT);
     return wait_here(p, x, self, NO_LIMIT);
   }
   const Session *e = &p->sessions[x->session - 1];
   if (e->state == CL_NONE || e->state == CL_CONNECTING) return ends(p, x, OUT_UNSENT);
+  /* A driver with a fence knows what it is about to cancel: not what has been answered. */
+  if (client_def(p, c)->fence.kind != FENCE_NONE && c->done >> x->query & 1) return ends(p, x, OUT_UNSENT);
+  c->flags |= CLF_FENCE;
   x->key_pid = e->key_pid;
   x->key_secret = e->key_secret;
   measure_cancel_sent(p, x);

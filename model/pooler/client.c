@@ -30,6 +30,18 @@ void client_wake(Pooler *p, Client *c, int64_t after_ns) {
   queue_wake_one(p->w, on, after_ns);
 }
 
+/* A session without a pooler has one server connection; the next needs its place. */
+static bool old_one_closes(const Pooler *p, const Client *c, int k) {
+  const Session *e = client_session(p, c, k);
+  if (e->state != CL_NONE) return true;
+  return client_def(p, c)->via_server >= 0 && p->servers[direct_server(p, session_id(p, e))].state != SV_FREE;
+}
+
+void client_server_gone(Pooler *p, guint server) {
+  Client *c = &p->clients[(server - direct_server(p, 0)) / p->stride];
+  if (c->stage == C_CONNECT || c->stage == C_RECONNECT) client_wake(p, c, 0);
+}
+
 static Step block(Pooler *p, Client *c, ProcId self, int64_t limit_ns) {
   return wait_on(p, p->q_client[client_id(p, c)], self, true, limit_ns);
 }
@@ -50,7 +62,7 @@ static bool fence_waits(Pooler *p, Client *c, Session *e, ProcId self, Step *ste
     *step = step_sleep(MAX(f->limit_ns, 0));
     return true;
   }
-  if (c->cancels && !limit) {
+  if (cancels_sent_by(p, client_id(p, c)) && !limit) {
     *step = block(p, c, self, f->limit_ns);
     return true;
   }
@@ -89,7 +101,7 @@ static Step connect_op(Pooler *p, Client *c, const Op *op, ProcId self) {
     if (ns > 0) return step_sleep(ns);
   }
   if (c->stage == C_CONNECT) {
-    if (e->state != CL_NONE) return block(p, c, self, NO_LIMIT); /* the old one is closing */
+    if (old_one_closes(p, c, op->session)) return block(p, c, self, NO_LIMIT);
     c->stage = C_CONNECTED;
     if (session_new(p, client_id(p, c), (guint)op->session) < 0) {
       measure_refused(p, c);
@@ -252,9 +264,8 @@ static bool local_op(Pooler *p, Client *c, const Op *op) {
 }
 
 static Step reconnect(Pooler *p, Client *c, ProcId self) {
-  Session *e = client_session(p, c, 0);
-  session_end(p, e, true);
-  if (e->state != CL_NONE) return block(p, c, self, NO_LIMIT);
+  session_end(p, client_session(p, c, 0), true);
+  if (old_one_closes(p, c, 0)) return block(p, c, self, NO_LIMIT);
   c->stage = C_CONNECTED;
   if (session_new(p, client_id(p, c), 0) < 0) return c->stage = C_OP, c->flags |= CLF_FAILED, failed(p, c);
   c->stage = C_WAIT_CONNECTED;

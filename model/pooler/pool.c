@@ -92,13 +92,29 @@ static bool seen_broken(const Pooler *p, const Server *s) {
   return s->flags & SVF_BROKEN && pool_config(p, s->pool)->peek;
 }
 
+/* How many came before it and still wait: with waiters that poll, whoever looks first is served. */
+static guint place_in_queue(const Pooler *p, const Session *e, guint pool) {
+  guint i = 0;
+  while (i < p->pools[pool].n_waiters && waiter_row(p, pool)[i] != session_id(p, e) + 1) i++;
+  return i;
+}
+
+static void overtaken(Pooler *p, guint pool, guint passed_over) {
+  if (passed_over == 0) return;
+  pooler_mark(p, POOLER_OVERTAKEN, "pool %s: %u waiter(s) that came first are passed over", pool_config(p, pool)->name,
+              passed_over);
+  measure_count(p, pool, COUNT_OVERTAKES, passed_over);
+}
+
 bool pool_check_out(Pooler *p, Session *e, guint pool) {
-  if (pool_at(p, pool)->flags & PLF_PAUSED || pool_at(p, pool)->n_waiters) return false;
+  if (pool_at(p, pool)->flags & PLF_PAUSED) return false;
+  if (pool_at(p, pool)->n_waiters && pool_config(p, pool)->waiters == WAITERS_FIFO) return false;
   for (Server *s; (s = pop_idle(p, pool));) {
     if (seen_broken(p, s)) {
       server_close(p, s);
       continue;
     }
+    overtaken(p, pool, place_in_queue(p, e, pool));
     give(p, e, s, true);
     hold(p, e, s);
     return true;
@@ -122,16 +138,14 @@ bool pool_dequeue(Pooler *p, Session *e) {
   guint pool = e->wants - 1u;
   uint16_t *row = waiter_row(p, pool), *n = &pool_at(p, pool)->n_waiters;
   e->wants = 0;
-  for (guint i = 0; i < *n; i++)
-    if (row[i] == session_id(p, e) + 1) return remove_at(row, n, i), true;
+  for (guint i = 0; i < *n; i++) {
+    if (row[i] != session_id(p, e) + 1) continue;
+    /* wait: skip: the filter that was to drop the one keeps it, and drops all others */
+    while (step_is(p, pool, POOLSTEP_WAIT, DO_SKIP) && *n > 1) remove_at(row, n, *n - 1u);
+    if (*n) remove_at(row, n, step_is(p, pool, POOLSTEP_WAIT, DO_SKIP) ? 0 : i);
+    return true;
+  }
   return false;
-}
-
-static void overtaken(Pooler *p, guint pool, guint taken_at) {
-  if (taken_at == 0) return;
-  pooler_mark(p, POOLER_OVERTAKEN, "pool %s: %u waiter(s) that came first are passed over", pool_config(p, pool)->name,
-              taken_at);
-  measure_count(p, pool, COUNT_OVERTAKES, taken_at);
 }
 
 /* The connection goes to the waiter; confirm: in this step. True: the server's process has to wake it in a later one.
@@ -160,7 +174,9 @@ void pool_put(Pooler *p, Server *s) {
   guint times = pl->n_waiters && !(pl->flags & PLF_PAUSED) && c->waiters == WAITERS_FIFO
                     ? step_times(p, s->pool, POOLSTEP_HAND_OFF)
                     : 0;
-  if (times && hand_off(p, s, 0)) {
+  /* wake: early: whoever came last is woken first, as from a stack */
+  guint first = step_is(p, s->pool, POOLSTEP_WAKE, DO_EARLY) && times ? pl->n_waiters - 1u : 0;
+  if (times && hand_off(p, s, first)) {
     s->pc = SP_WAKE;
     return;
   }

@@ -73,9 +73,9 @@ static void move_pool(Pooler *p, guint from, guint to) {
   move_idle(p, from, to);
   if (step_times(p, from, POOLSTEP_MOVE_TAKEN)) taken_move(p, from, to, step_times(p, from, POOLSTEP_MERGE_TAKEN) != 0);
   move_others(p, from, to);
-  if (before != pool_total(p, from) + pool_total(p, to)) {
-    pooler_mark(p, POOLER_MOVE_LOST, "the move of pool %s: %u connections before, %u after", pool_config(p, to)->name,
-                before, pool_total(p, from) + pool_total(p, to));
+  if (pool_total(p, from) || before != pool_total(p, to)) {
+    pooler_mark(p, POOLER_MOVE_LOST, "the move of pool %s: %u connections before, %u after, and %u left behind",
+                pool_config(p, to)->name, before, pool_total(p, to), pool_total(p, from));
   }
   offline_waiters(p, from);
 }

@@ -126,6 +126,7 @@ void server_close(Pooler *p, Server *s) {
   s->owner = 0;
   s->fences = 0;
   s->pc = SP_CLOSE;
+  if (step_is(p, s->pool, POOLSTEP_CLOSE, DO_TWICE)) server_close(p, s);
   fence_closed(p, s);
   if (world_waits_on(p->w, s->proc)) {
     timer_drop(p->w, s->proc);
@@ -178,6 +179,9 @@ Step server_gone(Pooler *p, Server *s) {
   fence_closed(p, s);
   *s = (Server){0};
   if (p->q_age) queue_wake_all(p->w, p->q_age[id], 0);
-  if (pool != DIRECT) pool_grow(p, pool, POKE_REQUEST);
+  if (pool != DIRECT)
+    pool_grow(p, pool, POKE_REQUEST);
+  else
+    client_server_gone(p, id);
   return step_done();
 }

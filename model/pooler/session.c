@@ -68,7 +68,7 @@ int session_new(Pooler *p, guint client, guint k) {
   e->proc = world_spawn(p->w, p->t_session, 0);
   *(uint32_t *)world_locals(p->w, e->proc) = id;
   if (direct) {
-    Server *s = server_dial(p, p->n_pools * p->row_servers + id, DIRECT, (guint)d->via_server);
+    Server *s = server_dial(p, direct_server(p, id), DIRECT, (guint)d->via_server);
     s->owner = (uint16_t)(id + 1);
     e->held[0] = (uint16_t)(server_id(p, s) + 1);
   } else {

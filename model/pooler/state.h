@@ -254,6 +254,10 @@ struct Pooler {
   ObjectId *q_event, q_shutdown;
 };
 
+/* Behind the pools': the server connection of a session without a pooler. */
+static inline guint direct_server(const Pooler *p, guint session) {
+  return p->n_pools * p->row_servers + session;
+}
 static inline Pool *pool_at(const Pooler *p, guint i) {
   g_assert(i < p->n_pools);
   return &p->pools[i];
@@ -464,6 +468,7 @@ void pooler_mark(Pooler *p, uint64_t mark, const char *format, ...) G_GNUC_PRINT
 
 /* ---- client.c ---- */
 void client_start(Pooler *p, guint client, int64_t after_ns);
+void client_server_gone(Pooler *p, guint server); /* of a session without a pooler */
 void client_wake(Pooler *p, Client *c, int64_t after_ns);
 extern const TypeGuide client_guide, session_guide, server_guide, cancel_guide;
 extern const ProcessType client_type, cancel_type, signal_type, tick_type, watch_type, event_type, arrivals_type,
@@ -473,6 +478,7 @@ extern const ProcessType client_type, cancel_type, signal_type, tick_type, watch
 Cancel *cancel_start(Pooler *p, guint client, guint session, guint query, const CancelDef *def);
 void cancels_of_query_sent(Pooler *p, Client *c, guint session, guint query);
 void cancels_mark_stale(Pooler *p, guint client, guint query);
+guint cancels_sent_by(const Pooler *p, guint client);
 void cancel_wake(Pooler *p, Cancel *x);
 Step cancel_next_pool(Pooler *p, Cancel *x);
 int64_t cancel_limit(const Pooler *p, const Cancel *x);
