@@ -1,5 +1,7 @@
 /* cmd_check.c - stampede check. */
 #include "checks/check_run.h"
+#include "checks/estimate.h"
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -109,6 +111,47 @@ static int say(const CheckReport *r, const CliOptions *o) {
   return status == EXIT_MET ? check_report_exit(r) : status;
 }
 
+/* ---- --estimate ---- */
+
+enum { ESTIMATE_SAMPLE = 2000 };
+
+static void fill_estimate(Output *out, const void *data) {
+  const Estimate *e = data;
+  output_str(out, "{\"stampede\": \"" STAMPEDE_VERSION "\", \"command\": \"check\", \"estimate\": {\"states\": ");
+  output_double(out, e->states);
+  output_str(out, ", \"transitions\": ");
+  output_double(out, e->transitions);
+  output_str(out, e->exact ? ", \"exact\": true" : ", \"exact\": false");
+  output_str(out, ", \"depth\": ");
+  output_uint(out, e->depth);
+  output_str(out, "}, \"measured\": {\"seconds\": ");
+  output_double(out, e->seconds);
+  output_str(out, ", \"transitions_per_s\": ");
+  output_double(out, e->rate);
+  output_str(out, "}}\n");
+}
+
+static void fill_estimate_text(Output *out, const void *data) {
+  const Estimate *e = data;
+  g_autoptr(GString) text = g_string_new(e->exact ? "counted: " : "estimate, from a sample of each level: about ");
+  report_number(text, 1, round(e->states));
+  g_string_append(text, " states, ");
+  report_number(text, 1, round(e->transitions));
+  g_string_append_printf(text, " transitions, depth %u; about ", e->depth);
+  report_number(text, 1, e->rate > 0 ? e->transitions / e->rate : 0);
+  g_string_append(text, " s at this rate\n");
+  output_str(out, text->str);
+}
+
+static int tell_estimate(const Scenario *s, const CliOptions *o, const CheckOptions *options) {
+  Estimate e;
+  GError *error = NULL;
+  SearchOptions search = options->search;
+  walk_config(s, &search.stepper);
+  if (!estimate_states(&search, ESTIMATE_SAMPLE, &e, &error)) return cli_fail(error);
+  return o->quiet ? EXIT_MET : cli_write("-", o->json ? fill_estimate : fill_estimate_text, &e);
+}
+
 static int check(const App *app, const char *name, const CliOptions *o, const Flags *f) {
   CheckOptions options = {.trace_path = o->trace};
   if (!options_of(f, &options)) return EXIT_INPUT;
@@ -119,6 +162,7 @@ static int check(const App *app, const char *name, const CliOptions *o, const Fl
   options.search.progress_data = &last;
   g_autoptr(Scenario) s = cli_scenario(app, name, o, &error);
   if (!s) return cli_fail(error);
+  if (f->estimate) return tell_estimate(s, o, &options);
   g_autoptr(CheckReport) r = check_run(app, s, &options, &error);
   if (shown) fprintf(stderr, "\r\033[K");
   return r ? say(r, o) : cli_fail(error);
@@ -152,6 +196,7 @@ int cmd_check(const App *app, int argc, char **argv) {
       {"walks", 0, 0, G_OPTION_ARG_INT, &f.walks, "random, pct: how many walks (1000)", "N"},
       {"changes", 0, 0, G_OPTION_ARG_INT, &f.changes, "pct: priority changes a walk (3)", "N"},
       {"bits", 0, 0, G_OPTION_ARG_INT, &f.bits, "bitstate: log2 of the bits (30: 128 MiB)", "N"},
+      {"estimate", 0, 0, G_OPTION_ARG_NONE, &f.estimate, "only guess how many states there are", NULL},
       {"all", 0, 0, G_OPTION_ARG_INT, &f.all, "look for N different counterexamples", "N"},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   g_auto(GStrv) left = cli_parse("check", "SCENARIO",

@@ -1,4 +1,5 @@
 /* test_explore.c - the explorer on models whose state graphs are counted by hand. */
+#include "checks/estimate.h"
 #include "tests/small_models.h"
 
 /* ---- independent counters: n processes of k steps. States (k+1)^n, transitions n k (k+1)^(n-1), depth n k ---- */
@@ -94,6 +95,21 @@ static void deepening_ends_when_nothing_is_cut(void) {
       small_search(&counters, (SearchOptions){.strategy = STRATEGY_DFS, .deepen = 7, .max_depth = 19});
   expect(!short_of->exhausted);
   expect_int(short_of->stop, ==, STOP_DEPTH);
+}
+
+/* Whole levels are counted; samples of 40 from levels of up to 146 must still come near. */
+static void estimates_come_near(void) {
+  SearchOptions o = {.stepper = {.build = small_build, .source = (gpointer)&counters}};
+  Estimate e;
+  expect(estimate_states(&o, 1000, &e, NULL));
+  expect(e.exact);
+  expect_int(e.states, ==, COUNTERS_STATES);
+  expect_int(e.transitions, ==, COUNTERS_TRANSITIONS);
+  expect_int(e.depth, ==, COUNTERS_DEPTH);
+  expect(estimate_states(&o, 40, &e, NULL));
+  expect(!e.exact);
+  expect_near(e.states, COUNTERS_STATES, 0.3);
+  expect_near(e.transitions, COUNTERS_TRANSITIONS, 0.3);
 }
 
 /* ---- choices: one of 3, then one of 2 in the same step, then one of 100 in the next ---- */
@@ -499,6 +515,7 @@ int main(void) {
                                {"bitstate never exhausts", bitstate_never_exhausts},
                                {"limits are kept", limits_are_kept},
                                {"deepening ends when nothing is cut", deepening_ends_when_nothing_is_cut},
+                               {"estimates come near", estimates_come_near},
                                {"every answer is tried", every_answer_is_tried},
                                {"answers stand in the path", answers_stand_in_the_path},
                                {"a deadlock is found in four steps", deadlock_is_found_in_four},
