@@ -14,20 +14,12 @@ static void key_free(gpointer p) {
   g_free(k);
 }
 
-static void source_free(gpointer p) {
-  ScenarioSource *s = p;
-  g_free(s->kind);
-  g_free(s->name);
-  g_free(s->text);
-  g_free(s);
-}
-
 static SweepPlan *plan_new(void) {
   SweepPlan *p = g_new0(SweepPlan, 1);
   p->plain = g_ptr_array_new_with_free_func(g_free);
   p->keys = g_ptr_array_new_with_free_func(key_free);
   p->variants = g_ptr_array_new_with_free_func(g_free);
-  p->sources = g_ptr_array_new_with_free_func(source_free);
+  p->sources = g_ptr_array_new_with_free_func(scenario_source_free);
   p->combinations = 1;
   return p;
 }
@@ -236,12 +228,7 @@ static void keep_sources(SweepPlan *p, const Scenario *s) {
       const ScenarioSource *old = p->sources->pdata[j];
       known = !strcmp(old->kind, from->kind) && !strcmp(old->name, from->name);
     }
-    if (known) continue;
-    ScenarioSource *copy = g_memdup2(from, sizeof *from);
-    copy->kind = g_strdup(from->kind);
-    copy->name = g_strdup(from->name);
-    copy->text = g_strdup(from->text);
-    g_ptr_array_add(p->sources, copy);
+    if (!known) g_ptr_array_add(p->sources, scenario_source_copy(from));
   }
 }
 

@@ -108,7 +108,7 @@ Scenario *scenario_from_text(const char *text, gsize length, const char *file, c
   s->text = g_strndup(text, length);
   s->file = g_strdup(file);
   s->overrides = overrides_of(opt);
-  s->sources = source_array_new();
+  s->sources = g_ptr_array_new_with_free_func(scenario_source_free);
   if (!lay_all(s, own, opt, error) || !scenario_agrees(s, opt, error)) return NULL;
   settle_threads(s);
   return g_steal_pointer(&s);

@@ -29,6 +29,9 @@ typedef struct {
   char hash[33]; /* XXH3, 128 bits, of text, in hexadecimal */
 } ScenarioSource;
 
+ScenarioSource *scenario_source_copy(const ScenarioSource *s);
+void scenario_source_free(gpointer source);
+
 typedef struct {
   const char *const *sets;    /* "KEY=VALUE", in order; NULL: none */
   const char *seed;           /* --seed; NULL: as the scenario says */

@@ -5,16 +5,20 @@
 #include <string.h>
 #include <xxhash.h>
 
-static void source_free(gpointer p) {
-  ScenarioSource *s = p;
+void scenario_source_free(gpointer source) {
+  ScenarioSource *s = source;
   g_free(s->kind);
   g_free(s->name);
   g_free(s->text);
   g_free(s);
 }
 
-GPtrArray *source_array_new(void) {
-  return g_ptr_array_new_with_free_func(source_free);
+ScenarioSource *scenario_source_copy(const ScenarioSource *s) {
+  ScenarioSource *copy = g_memdup2(s, sizeof *s); /* the hash, too */
+  copy->kind = g_strdup(s->kind);
+  copy->name = g_strdup(s->name);
+  copy->text = g_strdup(s->text);
+  return copy;
 }
 
 static const char *kind_word(DocumentKind kind) {

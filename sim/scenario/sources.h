@@ -9,4 +9,3 @@
  * which names `at` and `key` (who asked for it) when there is no such document, or the document's own line. */
 Node *source_open(const ScenarioOptions *opt, DocumentKind kind, const char *name, GPtrArray *used, const Mark *at,
                   const char *key, GError **error);
-GPtrArray *source_array_new(void); /* of ScenarioSource, freed with it */
