@@ -157,6 +157,8 @@ bool bind_events(PoolerBinding *b, const Scenario *s, GError **error) {
     if (!bind_event(b, s, i, &events[i], error)) return false;
   b->config.work.events = events;
   b->config.work.n_events = (int)n;
+  for (guint i = 0; i < n; i++) /* only now is the work known whole; the copies are this function's own */
+    if (events[i].config) ((PoolerConfig *)events[i].config)->work = b->config.work;
   return true;
 }
 

@@ -48,7 +48,8 @@ static const KeyInfo rows[] = {
     {"clients[].fence", K_WORD | K_MAP | K_ONE, .dflt = "none",
      .words = "none hold_until_eof retire_session drain_57014",
      .example = "clients: [{name: a, fence: hold_until_eof, script: [connect]}]",
-     .about = "What its driver waits for, or does, before its next query while a cancel of its own is under way."},
+     .about = "What its driver waits for, or does, before its next query while a cancel of its own is under way. A "
+              "driver with a fence does not send a cancel of what has been answered (cancel.unsent)."},
     {"clients[].fence.hold_until_eof_with_timeout", K_TIME,
      .example = "clients: [{name: a, fence: {hold_until_eof_with_timeout: 1s}, script: [connect]}]",
      .about = "Until the cancel's EOF, or so long after it was sent."},
