@@ -50,7 +50,7 @@ MAKEJ    = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(she
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all help deps test check demo coverage lint format tidy bench fuzz evidence profiles man install uninstall clean
+.PHONY: all help deps test check builds demo coverage lint format tidy bench fuzz evidence profiles man install uninstall clean
 
 all: $(PROGRAM) $(MODELS)  ## the program, build/stampede (BUILD=DIR, OPT=-O0, CC=clang, SAN=1)
 
@@ -91,8 +91,13 @@ $(BUILD)/stampede-scenario.5: $(PROGRAM)
 ## --- test ----------------------------------------------------------------------------------------------------------
 test: deps                 ## installs what is missing, then runs everything the project has (SAN=1: ASan and UBSan)
 	+@$(MAKEJ) check
-check: $(PROGRAM) $(MODELS) $(TESTS) $(MANPAGES) $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
+check: $(PROGRAM) $(MODELS) $(TESTS) $(MANPAGES) builds $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
 	@SAN='$(SAN)' MEMCHECK='$(MEMCHECK)' FUZZ_TIME='$(FUZZ_TIME)' tests/run.sh $(BUILD)
+
+# The same program by other compilers, for tests/e2e_determinism.sh; here, so that no test's time limit covers a build.
+builds: build-det-gcc-O0 build-det-gcc-O3 build-det-clang-O2
+build-det-%: FORCE
+	+@$(MAKE) --no-print-directory SAN= BUILD=$@ CC=$(word 1,$(subst -, ,$*)) OPT=-$(word 2,$(subst -, ,$*)) all
 
 fuzz: $(FUZZERS)           ## fuzz the readers for FUZZ_TIME seconds in all
 	@tests/fuzz.sh $(BUILD) $(FUZZ_TIME)
