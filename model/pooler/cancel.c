@@ -219,6 +219,7 @@ static Step look_up(Pooler *p, Cancel *x) {
   }
   switch (look(p, x)) {
   case LOOKED_UP: break;
+  case LOOKED_AMISS: return ends(p, x, OUT_DROPPED);
   default: return ends(p, x, x->flags & XF_JUDGED ? OUT_DROPPED : dropped(p, x));
   }
   if (x->stage == X_FORWARD_LOOKUP) {
@@ -252,6 +253,10 @@ static LinkFault fault_to(const Pooler *p, const Cancel *x) {
 
 /* One address may hide several postmasters: the carrier reaches the one that the balancer picks. */
 static void pick_host(Pooler *p, Cancel *x) {
+  if (x->pool != DIRECT && pool_config(p, x->pool)->cancel_to_first) {
+    x->host = 0;
+    return;
+  }
   if (x->pool == DIRECT) return;
   const PoolConfig *c = pool_config(p, x->pool);
   if (c->n_servers < 2) return;
@@ -273,6 +278,10 @@ static Step connect_it(Pooler *p, Cancel *x, ProcId self) {
   if (x->pool != DIRECT && !fence_passes(p, x)) return ends(p, x, OUT_DROPPED);
   if (!(x->flags & XF_CARRIER)) measure_carrier(p, x->pool, 1);
   x->flags |= XF_CARRIER;
+  if (step_is(p, x->pool, POOLSTEP_CLOSE_CARRIER, DO_EARLY)) { /* an EOF that lies: it has not been forwarded yet */
+    fence_over(p, x);
+    cancel_told(p, x);
+  }
   pick_host(p, x);
   LinkFault fault = fault_to(p, x);
   if (fault == FAULT_REFUSE || !p->hosts[x->host]->up) return carrier_failed(p, x);

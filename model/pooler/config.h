@@ -88,9 +88,10 @@ typedef enum { DO_AS_IS, DO_SKIP, DO_TWICE, DO_EARLY, DO_SPLIT, DO_LATE } Deviat
   X(WAKE, "wake")                                                                                                      \
   X(CLEAN, "clean")                                                                                                    \
   X(CHECK_IN, "check_in")                                                                                              \
-  X(MAP, "map") X(UNMAP, "unmap") X(LINK, "link") X(UNLINK, "unlink") X(CARRIER, "carrier")                            \
-      X(CLOSE_CARRIER, "close_carrier") X(CLOSE, "close") X(MOVE_IDLE, "move_idle") X(MOVE_TAKEN, "move_taken")        \
-          X(MOVE_WAITERS, "move_waiters") X(MERGE_TAKEN, "merge_taken") X(MERGE_COUNT, "merge_count")
+  X(MAP, "map")                                                                                                        \
+  X(UNMAP, "unmap") X(LINK, "link") X(UNLINK, "unlink") X(CARRIER, "carrier") X(CLOSE_CARRIER, "close_carrier")        \
+      X(CLOSE, "close") X(MOVE_IDLE, "move_idle") X(MOVE_TAKEN, "move_taken") X(MOVE_WAITERS, "move_waiters")          \
+          X(MERGE_TAKEN, "merge_taken") X(MERGE_COUNT, "merge_count")
 typedef enum {
 #define STEP_ID(id, word) POOLSTEP_##id,
   POOLER_STEPS(STEP_ID)
@@ -149,6 +150,7 @@ typedef struct {
   int64_t carrier_queue_ns;       /* semaphore.queue_timeout */
   int64_t cancel_wait_timeout_ns; /* parked cancels only */
   int64_t cancel_connect_timeout_ns;
+  bool cancel_to_first;     /* cancel_address: first: every cancel goes to the first server of the file (S05) */
   bool carrier_starves;     /* carrier.starves: a pass that launches a carrier serves nobody else (PgBouncer) */
   bool retry_after_carrier; /* login_retry_reset: a carrier that came through ends the sleep of server_login_retry (S10:
                                false) */

@@ -56,6 +56,7 @@ LookedUp lookup_server(Pooler *p, Cancel *x, guint pool) {
     s = (e = taken_entry(p, pool, x->asked - 1u)) ? named(p, pool, e) : NULL;
   if (!s && !e) return LOOKED_NOTHING;
   if (s && ignored(p, s)) return LOOKED_NOTHING;
+  if (s && s->pid == 0) return LOOKED_AMISS; /* its server gave no key (poolers.md B.9): there is nothing to send */
   copy_key(p, x, pool, e, s);
   if (!s) return LOOKED_UP; /* a key that nothing answers to any more: it goes out all the same */
   x->server = (uint16_t)(server_id(p, s) + 1);

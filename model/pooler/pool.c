@@ -160,7 +160,7 @@ static bool hand_off(Pooler *p, Server *s, guint at) {
   if (pool_config(p, pool)->handoff == HANDOFF_CONFIRM) {
     hold(p, e, s);
     e->flags |= SEF_FED;
-    session_wake(p, e);
+    if (step_times(p, pool, POOLSTEP_WAKE)) session_wake(p, e);
     return false;
   }
   e->mailbox = (uint16_t)(server_id(p, s) + 1);

@@ -81,7 +81,21 @@ int session_new(Pooler *p, guint client, guint k) {
   return (int)id;
 }
 
+/* What libpq refuses since 18: a key of more than four bytes on a 3.0 connection, or of less than 4 or more than 256.
+ */
+static bool key_refused(const Pooler *p, const Session *e, const Server *real) {
+  if (e->pool != DIRECT) return false;
+  int bytes = config_of(p)->servers[real->host].key_bytes;
+  int most = client_def(p, session_client(p, e))->protocol >= 32 ? 256 : 4;
+  return bytes && (bytes < 4 || bytes > most);
+}
+
 void session_connected(Pooler *p, Session *e, const Server *real) {
+  if (real && key_refused(p, e, real)) {
+    measure_refused(p, session_client(p, e));
+    session_answer(p, e, RES_REFUSED);
+    return;
+  }
   if (real) client_key_make(p, e, real);
   e->request = REQ_NONE;
   session_state(p, e, CL_IDLE);
