@@ -46,7 +46,9 @@ static int dispatch(int argc, char **argv, const char *const *dirs) {
 }
 
 int main(int argc, char **argv) {
-  setlocale(LC_ALL, "C"); /* numbers and messages are the same everywhere */
+  cli_prepare();
+  setlocale(LC_ALL, "C");         /* numbers and messages are the same everywhere */
+  setlocale(LC_CTYPE, "C.UTF-8"); /* and words of the command line may have umlauts */
   if (argc > 1 && strcmp(argv[1], "--version") == 0) return printf("stampede %s\n", STAMPEDE_VERSION) < 0;
   bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0);
   if (argc < 2 || help) return usage(help ? stdout : stderr), help ? EXIT_MET : EXIT_INPUT;

@@ -1,8 +1,63 @@
 /* cli.c - see cli.h. */
 #include "sim/cli.h"
 #include "sim/metrics.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
+
+/* ---- the process ---- */
+
+/* A standard stream that is closed would lend its number to the next file, and what is printed would land in there.
+ * Opened the wrong way round, each says EBADF when it is used. */
+static void occupy_standard_streams(void) {
+  for (int fd = 0; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+      _exit(EXIT_ENVIRONMENT);
+}
+
+/* What printf could not write is known only here. */
+static void stdout_must_be_written(void) {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return;
+  fprintf(stderr, "stampede: -: cannot write%s%s\n", errno ? ": " : "", errno ? g_strerror(errno) : "");
+  _exit(EXIT_ENVIRONMENT);
+}
+
+/* No memory is the environment's fault; any other fatal message is ours and leaves a core. */
+static void on_message(const char *domain, GLogLevelFlags level, const char *message, gpointer data) {
+  if (level & G_LOG_LEVEL_ERROR &&
+      (strstr(message, "failed to allocate") || strstr(message, "no address space") || strstr(message, "no memory"))) {
+    fprintf(stderr, "stampede: out of memory: %s\n", message);
+    _exit(EXIT_ENVIRONMENT);
+  }
+  g_log_default_handler(domain, level, message, data);
+}
+
+void cli_prepare(void) {
+  occupy_standard_streams();
+  signal(SIGXFSZ, SIG_IGN); /* so that write says EFBIG */
+  atexit(stdout_must_be_written);
+  g_log_set_default_handler(on_message, NULL);
+}
+
+/* ---- options ---- */
+
+/* One document to a place. True when all is well; a document on stdout leaves no room for the text. */
+static bool outputs_have_places(CliOptions *o) {
+  bool trace = o->trace && output_is_stdout(o->trace), junit = o->junit && output_is_stdout(o->junit);
+  if ((o->trace && !*o->trace) || (o->junit && !*o->junit))
+    return cli_refuse(EXIT_INPUT, "--%s needs the name of a file", o->trace && !*o->trace ? "trace" : "junit"), false;
+  if (trace + junit + (o->json != 0) > 1)
+    return cli_refuse(EXIT_INPUT, "%s and %s both want stdout; give one of them a file",
+                      trace ? "--trace -" : "--junit -", o->json ? "--json" : "--junit -"),
+           false;
+  if (o->trace && o->junit && strcmp(o->trace, o->junit) == 0)
+    return cli_refuse(EXIT_INPUT, "--trace and --junit both want %s; give each its own file", o->trace), false;
+  o->quiet = o->quiet || trace || junit;
+  return true;
+}
 
 char **cli_parse(const char *command, const char *usage, const char *about, CliOptions *common, GOptionEntry *own,
                  int argc, char **argv, guint least, guint most) {
@@ -32,7 +87,7 @@ char **cli_parse(const char *command, const char *usage, const char *about, CliO
     cli_refuse(EXIT_INPUT, "usage: stampede %s [OPTION...] %s; see stampede %s --help", command, usage, command);
     return NULL;
   }
-  return g_strdupv(args + 1);
+  return outputs_have_places(common) ? g_strdupv(args + 1) : NULL;
 }
 
 void cli_clear(CliOptions *o) {

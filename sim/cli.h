@@ -28,6 +28,10 @@ typedef struct {
   gboolean json, quiet;
 } CliOptions;
 
+/* To be called before anything is opened: closed standard streams, a full stdout, a file-size limit and memory that is
+ * not there become messages and EXIT_ENVIRONMENT, whatever the command. */
+void cli_prepare(void);
+
 /* Parses argv; `own` are the subcommand's entries (may be NULL), `usage` the words after the name ("SCENARIO"), `about`
  * a paragraph for --help. Returns what is left (argv without options, NULL-terminated), to be freed with g_strfreev;
  * NULL: said what is wrong, end with EXIT_INPUT. Between `least` and `most` words must be left. */

@@ -71,8 +71,6 @@ int cmd_run(const App *app, int argc, char **argv) {
   int status = EXIT_INPUT;
   if (left && (times < 1 || k < 0))
     cli_refuse(EXIT_INPUT, "--repeat and --hash-every take a number of 1 or more");
-  else if (left && o.trace && o.json && strcmp(o.trace, "-") == 0)
-    cli_refuse(EXIT_INPUT, "--trace - and --json both want stdout; give the trace a file");
   else if (left)
     status = run_one(app, left[0], &o, times, k, annotate);
   cli_clear(&o);

@@ -135,6 +135,7 @@ static void exponential_at_its_ends(void) {
   int saturated = 0;
   for (int i = 0; i < 1000; i++) {
     expect_int(rng_exponential(&r, 0), ==, 0);
+    expect_int(rng_exponential_of((uint32_t)rng_next(&r), INT64_MAX), >=, 0);
     int64_t x = rng_exponential(&r, INT64_MAX);
     if (x < 0) expect_int(x, >=, 0);
     saturated += x == INT64_MAX;

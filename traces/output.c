@@ -56,13 +56,13 @@ static int open_aside(Output *o) {
 }
 
 /* /dev/stdout may be a link to a file that the shell has open: renaming over that would lose what else goes there. */
-static bool is_stdout(const char *path) {
+bool output_is_stdout(const char *path) {
   return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
 }
 
 static void open_fd(Output *o) {
   struct stat st;
-  if (is_stdout(o->path)) {
+  if (output_is_stdout(o->path)) {
     o->fd = STDOUT_FILENO;
     o->direct = true;
   } else if (stat(o->path, &st) == 0 && !S_ISREG(st.st_mode)) {
@@ -78,7 +78,7 @@ Output *output_open(const char *path, GError **error) {
   g_assert(path);
   g_autoptr(Output) o = g_new0(Output, 1);
   g_autofree char *target = realpath(path, NULL); /* a link stays one: what it names is replaced */
-  o->path = target && !is_stdout(path) ? g_strdup(target) : g_strdup(path);
+  o->path = target && !output_is_stdout(path) ? g_strdup(target) : g_strdup(path);
   open_fd(o);
   if (!report(o, error)) return NULL;
   o->size = OUTPUT_CHUNK;

@@ -17,6 +17,7 @@ void output_free(Output *o);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Output, output_free)
 bool output_flush(Output *o, GError **error); /* hands over what is buffered; false: an error now or before */
 void output_fail(Output *o, const char *why); /* keeps "PATH: why" as the error, unless there is one */
+bool output_is_stdout(const char *path);      /* "-", /dev/stdout */
 gsize output_pending(const Output *o);        /* bytes buffered; the caller flushes between lines */
 
 void output_bytes(Output *o, const char *bytes, gsize n);

@@ -142,7 +142,7 @@ static int run(Request *r) {
   if (!r->out) r->out = g_strdup_printf("%s.%s", views[r->view].name, suffixes[r->format]);
   GError *error = NULL;
   if (!draw(r, &error)) return fail(error);
-  if (strcmp(r->out, "-") != 0) printf("wrote %s\n", r->out);
+  if (!output_is_stdout(r->out)) printf("wrote %s\n", r->out);
   return EXIT_MET;
 }
 

@@ -89,5 +89,6 @@ static uint64_t minus_ln(uint32_t draw) {
 }
 
 int64_t rng_exponential_of(uint32_t draw, int64_t mean) {
-  return (int64_t)((unsigned __int128)minus_ln(draw) * (uint64_t)mean >> 32);
+  unsigned __int128 x = (unsigned __int128)minus_ln(draw) * (uint64_t)mean >> 32;
+  return x > INT64_MAX ? INT64_MAX : (int64_t)x;
 }
