@@ -23,7 +23,8 @@ static Judgement judge(const Model *m, guint i, GString *why) {
 JUDGE(0)
 JUDGE(1)
 JUDGE(2)
-JUDGE(3) JUDGE(4) JUDGE(5) JUDGE(6) JUDGE(7)
+JUDGE(3)
+JUDGE(4) JUDGE(5) JUDGE(6) JUDGE(7)
 
     CheckTable plugged_checks(const Model *m) {
   if (!m->plugged) return (CheckTable){NULL, 0};

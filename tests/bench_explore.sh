@@ -4,12 +4,15 @@
 # core, start-up included, the best of ROUNDS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=tests/spin.sh
 source tests/spin.sh
 rounds=${ROUNDS:-2}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 timed_out=$scratch/out
 
+# bits_of STATES: a hash table for SPIN with at least as many slots, as ours would have.
+bits_of() { awk -v n="$1" 'BEGIN { for (b = 10; 2 ^ b < n; b++); print b }'; }
 field() { sed -n "s/^ *\"$1\": \([0-9.e+-]*\),*$/\1/p" "$timed_out"; }
 least() { awk -v a="$1" -v b="$2" 'BEGIN { print (a == "" || b < a) ? b : a }'; }
 
@@ -39,8 +42,8 @@ for model in petersonN leader0 philosophers; do
     bitstate) flags=(-DBITSTATE) options=(--store bitstate --strategy dfs --bits 28) ;;
     esac
     spin_build "tests/promela/$model.pml" "$scratch/$model-$store" "${flags[@]}"
-    if [[ $store == bitstate ]]; then theirs -m2000000 -w28; else theirs -m2000000 -w21; fi
     ours "${options[@]}"
+    if [[ $store == bitstate ]]; then theirs -m2000000 -w28; else theirs -m2000000 "-w$(bits_of "$states")"; fi
     awk -v m="$model" -v s="$store" -v n="$states" -v sn="$spin_states" -v t="$transitions" -v st="$spin_transitions" \
       -v c="$best" -v sc="$spin_best" -v b="$bytes" -v sb="$spin_bytes" 'BEGIN {
         rate = t / c; spin = st / sc

@@ -3,6 +3,7 @@
 # must count the same states and transitions of the same models.
 # shellcheck source=tests/e2e.sh
 source "$(dirname "$0")/e2e.sh"
+# shellcheck source=tests/spin.sh
 source tests/spin.sh
 timed_out=$SCRATCH/spin.out
 cd "$SCRATCH" || exit 1

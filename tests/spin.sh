@@ -4,6 +4,8 @@
 #   spin_build PML FOLDER CFLAGS...   FOLDER/pan, a verifier without partial-order reduction
 #   spin_run FOLDER OPTIONS...        sets spin_states, spin_transitions, spin_bytes (a state), spin_cpu (seconds)
 #   timed COMMAND...                  runs it, output to $timed_out; sets cpu (seconds, user + system)
+# shellcheck disable=SC2034 # what these set is the caller's
+spin_states='' spin_transitions='' spin_bytes='' spin_cpu='' spin_errors='' cpu='' timed_out=${timed_out:-/dev/null}
 timed() {
   local times
   # shellcheck disable=SC2034 # for the caller
