@@ -143,7 +143,8 @@ static bool was_seen(const SearchResult *r, const char *what) {
 }
 
 static void note_never(CheckReport *r, const World *w) {
-  for (TypeId t = 0; t < world_types(w); t++) {
+  for (guint i = 0; i < world_types(w); i++) {
+    TypeId t = (TypeId)i;
     const TypeGuide *g = world_guide_of(w, t);
     for (const char *const *stage = g ? g->stages : NULL; stage && *stage; stage++) {
       g_autofree char *what = g_strconcat(world_type_name(w, t), " ", *stage, NULL);

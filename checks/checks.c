@@ -12,6 +12,7 @@ const Check checks_all[] = {
      SEES_INSIDE, check_dense_arrays_agree},
     {"locks-released", "no backend holds an LWLock when it ends or waits for its client", SEES_INSIDE,
      check_locks_released},
+    {"no-deadlock", "something can go on until all is done", SEES_WIRE, check_no_deadlock},
     {"cancel-hits-its-query", "no cancel hits another client's query, or a backend that is not the pooler's", SEES_WIRE,
      check_cancel_hits_its_query},
     {"cancel-hits-only-its-query", "no cancel hits anything but the query that it was meant for", SEES_WIRE,

@@ -12,6 +12,7 @@ Judgement check_pgxactoff_matches(const Model *m, GString *why);
 Judgement check_dense_arrays_agree(const Model *m, GString *why);
 Judgement check_slot_owned_once(const Model *m, GString *why);
 Judgement check_locks_released(const Model *m, GString *why);
+Judgement check_no_deadlock(const Model *m, GString *why); /* checks/deadlock.c */
 
 /* checks/pooler_cancel.c, checks/pooler_pool.c */
 Judgement pooler_marked(const Model *m, uint64_t marks, GString *why);

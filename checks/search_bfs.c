@@ -381,22 +381,36 @@ static void count(Bfs *b) {
   if (b->o->progress) b->o->progress(b->o->progress_data, b->r->states, b->r->transitions, b->r->depth);
 }
 
-static void discount(Bfs *b, const uint64_t *transitions) {
-  for (guint i = 0; i < b->crew->n; i++) b->crew->workers[i].transitions = transitions[i];
+/* What a worker had counted before a wave, in case it is made again. */
+typedef struct {
+  uint64_t transitions, waits_limit;
+} Counts;
+
+static Counts *counts_of(const Bfs *b) {
+  Counts *c = g_new0(Counts, b->crew->n);
+  for (guint i = 0; i < b->crew->n; i++)
+    c[i] = (Counts){b->crew->workers[i].transitions, b->crew->workers[i].waits_limit};
+  return c;
+}
+
+static void recount(Bfs *b, const Counts *c) {
+  for (guint i = 0; i < b->crew->n; i++) {
+    b->crew->workers[i].transitions = c[i].transitions;
+    b->crew->workers[i].waits_limit = c[i].waits_limit;
+  }
 }
 
 typedef enum { WAVE_DONE, WAVE_FULL, WAVE_RESTART } WaveEnd;
 
 static WaveEnd wave(Bfs *b, Expander *first, uint32_t from, uint32_t to) {
-  g_autofree uint64_t *before = g_new(uint64_t, b->crew->n);
+  g_autofree Counts *before = counts_of(b);
   b->from = from;
   b->to = to;
   for (;;) {
-    for (guint i = 0; i < b->crew->n; i++) before[i] = b->crew->workers[i].transitions;
     clear_wave(b);
     together(b, first, TASK_EXPAND);
     if (!crew_gaps(b->crew)) break;
-    discount(b, before); /* the wave is made again with the wider layout */
+    recount(b, before); /* the wave is made again with the wider layout */
     if (!widen(b)) return WAVE_RESTART;
   }
   together(b, first, TASK_CLAIM);

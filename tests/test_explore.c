@@ -1,4 +1,5 @@
 /* test_explore.c - the explorer on models whose state graphs are counted by hand. */
+#include "checks/checks.h"
 #include "checks/estimate.h"
 #include "tests/small_models.h"
 
@@ -238,6 +239,23 @@ static void deadlock_is_found_in_four(void) {
     expect_int(r->stop, ==, STOP_FOUND);
   }
   g_autoptr(SearchResult) fine = small_search(&ordered, (SearchOptions){.jobs = 1});
+  expect_int(fine->findings->len, ==, 0);
+  expect(fine->exhausted);
+}
+
+/* As a check it is broken where the search says deadlock, and nowhere else. */
+static void the_check_sees_the_deadlock(void) {
+  static const Check check = {"no-deadlock", "", SEES_WIRE, check_no_deadlock}, *const checks[] = {&check};
+  SearchOptions o = {.stepper = {.build = small_build, .source = (gpointer)&crossed}, .findings_max = 1};
+  o.checks = checks;
+  o.n_checks = 1;
+  g_autoptr(SearchResult) r = search_run(&o, NULL);
+  expect_int(r->findings->len, ==, 1);
+  const Finding *f = r->findings->pdata[0];
+  expect_int(f->check, ==, 0);
+  expect_int(f->path->len, ==, 4);
+  o.stepper.source = (gpointer)&ordered;
+  g_autoptr(SearchResult) fine = search_run(&o, NULL);
   expect_int(fine->findings->len, ==, 0);
   expect(fine->exhausted);
 }
@@ -519,6 +537,7 @@ int main(void) {
                                {"every answer is tried", every_answer_is_tried},
                                {"answers stand in the path", answers_stand_in_the_path},
                                {"a deadlock is found in four steps", deadlock_is_found_in_four},
+                               {"the check sees the deadlock", the_check_sees_the_deadlock},
                                {"other strategies find the deadlock", other_strategies_find_the_deadlock},
                                {"findings of two jobs are those of one", findings_of_two_jobs_are_those_of_one},
                                {"messages by hand", messages_by_hand},
