@@ -100,7 +100,7 @@ static void compare_ends(Replay *r, const RunResult *result) {
 
 static int verdict(const Replay *r, const CliOptions *o, const RunResult *result) {
   g_autofree char *cut = r->next == TRACE_CUT ? trace_reader_cut(r->reader) : NULL;
-  if (result->interrupted)
+  if (g_atomic_int_get(cli_interrupted()))
     return cli_refuse(EXIT_INTERRUPTED, "interrupted after %" G_GINT64_FORMAT " steps", r->confirmed);
   if (r->difference)
     return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), r->difference);
@@ -110,17 +110,18 @@ static int verdict(const Replay *r, const CliOptions *o, const RunResult *result
   return EXIT_MET;
 }
 
-/* The step after which a check was seen violated: a run of a large model judges at a stride and would see it later. */
-static int64_t violated_step(const char *path) {
+/* How it ended, known beforehand: the step after which a check was seen violated (a run of a large model judges at a
+ * stride and would see it later), and the steps of a run that did not come to its end. */
+static void look_ahead(const char *path, RunOptions *o) {
+  o->judge_at = -1;
   g_autoptr(TraceReader) reader = strcmp(path, "-") == 0 ? NULL : trace_reader_open(path, NULL);
   TraceStep step;
   TraceNext next = TRACE_STEP;
   while (reader && next == TRACE_STEP) next = trace_reader_next(reader, &step, NULL);
-  if (!reader || next != TRACE_ENDED) return -1;
+  if (!reader || next != TRACE_ENDED) return;
   const TraceEnd *end = trace_reader_end(reader);
-  for (guint i = 0; i < end->n_checks; i++)
-    if (end->checks[i].step >= 0) return end->checks[i].step;
-  return -1;
+  if (strcmp(end->verdict, run_verdict_word(RUN_INCOMPLETE)) == 0) o->stop_at = end->steps;
+  for (guint i = 0; i < end->n_checks && o->judge_at < 0; i++) o->judge_at = end->checks[i].step;
 }
 
 /* A line that stampede does not write is a difference of its own. */
@@ -144,8 +145,8 @@ static int replay(const App *app, Replay *r, const CliOptions *o) {
                    .chosen = on_chosen,
                    .saw = on_saw,
                    .replay = r,
-                   .judge_at = violated_step(trace_reader_name(r->reader)),
                    .interrupted = cli_interrupted()};
+  look_ahead(trace_reader_name(r->reader), &ro);
   bool explored = strcmp(h->command, "check") == 0;
   g_autoptr(RunResult) result = explored ? app->replay_check(s, &ro, recorded, &error) : run_scenario(s, &ro, &error);
   if (!result) return cli_fail(error);

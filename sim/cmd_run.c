@@ -36,6 +36,7 @@ static int repeat(const Scenario *s, RunOptions ro, const RunResult *first, int 
     GError *error = NULL;
     g_autoptr(RunResult) again = run_scenario(s, &ro, &error);
     if (!again) return cli_fail(error);
+    if (again->interrupted) return cli_refuse(EXIT_INTERRUPTED, "interrupted in run %d of %d", i + 1, times);
     const char *what = difference(first, again);
     if (what) return cli_refuse(EXIT_DIFFERED, "run %d differs from the first in %s", i + 1, what);
   }

@@ -206,7 +206,7 @@ static void queue_for_core(Engine *e, ProcId p) {
 static void compute(Engine *e, ProcId p) {
   Task *t = task(e, p);
   int64_t ns = t->left_ns;
-  if (e->config.quantum_ns) ns = MIN(ns, MAX(e->config.quantum_ns - t->slice_ns, 1));
+  if (e->config.quantum_ns && ns < INT64_MAX) ns = MIN(ns, MAX(e->config.quantum_ns - t->slice_ns, 1));
   t->left_ns -= ns;
   t->slice_ns += ns;
   plan(e, EVENT_WORKED, p, ns, false);
@@ -323,7 +323,9 @@ static EngineEnd go_on(Engine *e, ProcId p) {
 static EngineEnd handle(Engine *e, EventPayload ev) {
   switch ((EventKind)ev.kind) {
   case EVENT_RESUME: return go_on(e, ev.subject);
-  case EVENT_WORKED: return worked(e, ev.subject) ? go_on(e, ev.subject) : ENGINE_IDLE;
+  case EVENT_WORKED:
+    if (worked(e, ev.subject)) return go_on(e, ev.subject);
+    return e->listener.cut && e->listener.cut(e->listening) ? ENGINE_STOPPED : ENGINE_IDLE;
   case EVENT_DELIVER: channel_deliver(e->w, ev.subject); return ENGINE_IDLE;
   case EVENT_TIMER: break;
   }
@@ -340,6 +342,7 @@ EngineEnd engine_run(Engine *e, int64_t until_ns) {
       e->now = until_ns;
       return ENGINE_TIME;
     }
+    if (ev.t == INT64_MAX) return ENGINE_CLOCK; /* plan() could go no further */
     event_queue_pop(e->events, &ev);
     g_assert(ev.t >= e->now);
     e->now = ev.t;
@@ -353,6 +356,10 @@ EngineEnd engine_run(Engine *e, int64_t until_ns) {
 
 int64_t engine_now(const Engine *e) {
   return e->now;
+}
+int64_t engine_next(const Engine *e) {
+  Event ev;
+  return event_queue_peek(e->events, &ev) ? ev.t : INT64_MAX;
 }
 uint64_t engine_events(const Engine *e) {
   return e->n_events;

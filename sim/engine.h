@@ -32,6 +32,7 @@ typedef struct {
 typedef struct {
   void (*step)(void *listener, const EngineStep *s); /* may be NULL; then the model's notes are not asked for */
   bool (*after)(void *listener);                     /* after each step; true stops the run. May be NULL */
+  bool (*cut)(void *listener); /* work was cut by a quantum, which is no step; true stops the run. May be NULL */
   bool (*chosen)(void *listener, ChoiceId what, uint64_t n,
                  uint64_t *took); /* answers in place of the streams; may be NULL */
 } EngineListener;
@@ -41,11 +42,13 @@ void engine_free(Engine *e);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Engine, engine_free)
 void engine_listen(Engine *e, const EngineListener *l, void *listener);
 
-typedef enum { ENGINE_IDLE, ENGINE_TIME, ENGINE_STOPPED, ENGINE_STUCK } EngineEnd;
-/* Until nothing is pending (IDLE), the clock would pass until_ns (TIME; < 0: no limit), `after` said stop (STOPPED), or
- * one process took a million steps without time going on (STUCK). */
+typedef enum { ENGINE_IDLE, ENGINE_TIME, ENGINE_STOPPED, ENGINE_STUCK, ENGINE_CLOCK } EngineEnd;
+/* Until nothing is pending (IDLE), the clock would pass until_ns (TIME; < 0: no limit), `after` or
+ * `cut` said stop (STOPPED), one process took a million steps without time going on (STUCK), or what comes next is
+ * later than int64 ns can say (CLOCK; 292 years). */
 EngineEnd engine_run(Engine *e, int64_t until_ns);
 int64_t engine_now(const Engine *e);
+int64_t engine_next(const Engine *e); /* time of what comes next; INT64_MAX: nothing */
 uint64_t engine_events(const Engine *e);
 uint64_t engine_steps(const Engine *e);
 uint64_t engine_ties(const Engine *e); /* events that had an equal in time when they were taken */

@@ -70,7 +70,7 @@ static bool judge_metric(const Scenario *s, guint i, const RunResult *r, Expecta
   }
   e->judged = false;
   e->saw = g_strdup("nothing: the run ended before");
-  if (r->stopped) return true;
+  if (r->stopped || r->limited) return true;
   GError *problem = scenario_complain(s, key, "this run has no metric %s%s", metric,
                                       g_str_has_prefix(metric, "warm.") ? "; warm needs three warm iterations" : "");
   g_propagate_error(error, problem);
@@ -131,7 +131,8 @@ static RunVerdict verdict_of(const Scenario *s, const RunResult *r, const char *
     if (e->judged && !e->met) return RUN_FAIL;
     if (!e->judged && expect_judged_by(s, i, way)) open = true;
   }
-  if (r->stopped && !r->interrupted && !broke(r)) return RUN_FAIL; /* a deadlock, or a process that loops */
+  if (r->stopped && !r->interrupted && !r->limited && !broke(r))
+    return RUN_FAIL; /* a deadlock, or a process that loops */
   return open ? RUN_INCOMPLETE : RUN_PASS;
 }
 

@@ -54,7 +54,7 @@ typedef struct {
   uint64_t seed;
   RunVerdict verdict;
   bool interrupted;
-  bool limited;                  /* an exploration ended at a limit: what it would still have shown is open */
+  bool limited;                  /* it ended at a limit: what it would still have shown is open */
   char *stopped;                 /* why it ended early, in words; NULL: it did not */
   GArray *checks, *expectations; /* of CheckResult, Expectation */
   gpointer kept_checks;          /* a counted box: checks that are the model's own */

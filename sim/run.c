@@ -45,12 +45,26 @@ static void judge(Run *r) {
   }
 }
 
+static int64_t until_ns(const Scenario *s) {
+  return scenario_is(s, "end", "none") ? -1 : scenario_ns(s, "end");
+}
+
+/* A recorded run ended after this step although more was to come. */
+static bool was_interrupted(const Run *r) {
+  int64_t next = engine_next(r->engine), until = until_ns(r->scenario);
+  return r->o->saw && r->o->stop_at && (int64_t)engine_steps(r->engine) == r->o->stop_at && next < INT64_MAX &&
+         (until < 0 || next <= until);
+}
+
+static bool interrupted(void *data) {
+  Run *r = data;
+  r->result->interrupted = (r->o->interrupted && g_atomic_int_get(r->o->interrupted)) || was_interrupted(r);
+  return r->result->interrupted;
+}
+
 static bool after_step(void *data) {
   Run *r = data;
-  if (r->o->interrupted && g_atomic_int_get(r->o->interrupted)) {
-    r->result->interrupted = true;
-    return true;
-  }
+  if (interrupted(r)) return true;
   if (r->result->checks->len == 0) return r->tracing && tracing_stopped(r->tracing);
   uint64_t size = r->model->ops->size(r->model);
   r->due += JUDGE_COST;
@@ -135,8 +149,11 @@ static void conclude(Run *r, EngineEnd end) {
     res->stopped = g_strdup("a check was violated");
   else if (end == ENGINE_STUCK)
     res->stopped = g_strdup("a process ran a million steps without time going on");
+  else if (end == ENGINE_CLOCK)
+    res->stopped = g_strdup("the clock is at its end, 292 years after the start");
   else if (end == ENGINE_IDLE && !r->model->ops->done(r->model))
     res->stopped = model_deadlock_words(r->model->world);
+  res->limited = end == ENGINE_TIME || end == ENGINE_CLOCK;
   if (!r->broken && r->result->checks->len) judge(r);
 }
 
@@ -186,10 +203,10 @@ static bool pass(Run *r, GError **error) {
   r->result->profile = g_strdup(scenario_word(r->scenario, "machine.profile"));
   r->result->seed = scenario_seed(r->scenario);
   if (!start(r, error)) return false;
-  EngineListener l = {.step = r->tracing ? on_step : NULL, .after = after_step, .chosen = on_chosen};
+  EngineListener l = {
+      .step = r->tracing ? on_step : NULL, .after = after_step, .cut = interrupted, .chosen = on_chosen};
   engine_listen(r->engine, &l, r);
-  int64_t until = scenario_is(r->scenario, "end", "none") ? -1 : scenario_ns(r->scenario, "end");
-  EngineEnd end = engine_run(r->engine, until);
+  EngineEnd end = engine_run(r->engine, until_ns(r->scenario));
   conclude(r, end);
   keep(r);
   return expect_judge(r->scenario, "run", r->result, error);
@@ -205,7 +222,7 @@ RunResult *run_scenario(const Scenario *s, const RunOptions *o, GError **error) 
   gint64 started = g_get_monotonic_time();
   Run r = {.scenario = s, .o = o};
   bool ok = pass(&r, error);
-  if (ok && r.broken && r.strided && !r.exact && !o->saw) {
+  if (ok && r.broken && r.strided && !r.result->interrupted && !r.exact && !o->saw) {
     run_clear(&r);
     r = (Run){.scenario = s, .o = o, .exact = true};
     ok = pass(&r, error);

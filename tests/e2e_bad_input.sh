@@ -43,3 +43,40 @@ check "nothing is left of it" test -z "$(ls -A "$SCRATCH/limits")"
 
 # --- words of the command line are UTF-8 in any locale
 check_status 0 env LC_ALL=C "$STAMPEDE" run "${small[@]}" --set about=Überlast
+
+# --- numbers that no clock can hold: the run ends and says so, or it is told what the largest is
+all=()
+for key in $("$STAMPEDE" list keys | awk '/^costs\.[a-z]+\./ { print $1 }'); do all+=(--set "$key=106d"); done
+check "there are many costs" test ${#all[@]} -gt 60
+check_status 3 "$STAMPEDE" run "${small[@]}" "${all[@]}"
+check_contains "the clock is at its end"
+check_status 3 "$STAMPEDE" run "${small[@]}" "${all[@]}" --set machine.cores=1 --set machine.quantum=none
+check_status 3 "$STAMPEDE" run "${small[@]}" --set workload.iterations=100 --set costs.memory.fault_write=106d \
+  --set 'expect=[{metric: "iteration[100].refused", within: [0, 0]}]' --json
+check_contains '"verdict": "incomplete"'
+printf 'scenario: storm\nworkload: {kind: storm, clients: 20}\n' >"$SCRATCH/storm.yaml"
+for hold in '{exp: 106751d}' '{uniform: [0s, 106751d]}' 106751d 0s; do
+  for arrive in '{poisson: 1/min}' '{every: 106751d}' '{burst: 106751d}' '{burst: 0s}' '{poisson: 1000000000000/s}'; do
+    "$STAMPEDE" run "$SCRATCH/storm.yaml" --quiet --set "workload.hold=$hold" --set "workload.arrive=$arrive" 2>"$ERR"
+    status=$?
+    check "hold $hold, arrive $arrive: status $status" test $status = 0 -o $status = 3
+  done
+done
+
+# --- `end` before what is expected: not judged, exit 3
+check_status 3 "$STAMPEDE" run "${small[@]}" --set end=1ms --set 'expect=[{metric: first.connect_ms, within: [0, 1]}]'
+check_contains "not judged first.connect_ms"
+
+# --- an interrupt: also between two cuts of a quantum, also in a second run; the trace replays as far as it goes
+interrupted() {
+  local seconds=$1
+  shift
+  timeout --preserve-status -s INT -k 10 "$seconds" "$STAMPEDE" "$@" >"$OUT" 2>"$ERR"
+  local status=$?
+  check "interrupted: status $status: $*" test $status = 130
+}
+interrupted 0.5 run "${small[@]}" --set machine.cores=1 --set machine.quantum=1us --set costs.backend.startup=106d
+interrupted 1 run "${small[@]}" --repeat 1000000
+interrupted 1 run connect-storm --quiet --trace "$SCRATCH/interrupted.jsonl"
+check_status 0 "$STAMPEDE" replay "$SCRATCH/interrupted.jsonl"
+check_contains "verdict incomplete"

@@ -14,13 +14,14 @@ Step backend_lock_procarray(PgServer *sv, ProcId self, LockMode mode) {
 void backend_got_procarray(PgServer *sv, ProcId self, const Backend *b, bool connecting) {
   LockTimes *t = times_of(sv, self);
   t->hold_from = server_now(sv);
-  if (b->counted && connecting) sv->sums.lock_wait_ns += t->hold_from - t->wait_from;
+  if (b->counted && connecting) sv->sums.lock_wait_ns = ns_sum(sv->sums.lock_wait_ns, t->hold_from - t->wait_from);
 }
 
 void backend_release_procarray(PgServer *sv, ProcId self, const Backend *b, bool connecting) {
   if (!pg_step_times(&sv->config, PGSTEP_RELEASE_PROCARRAYLOCK)) return;
   lock_release(sv->w, sv->procarray_lock, self);
-  if (b->counted && connecting) sv->sums.lock_hold_ns += server_now(sv) - times_of(sv, self)->hold_from;
+  if (b->counted && connecting)
+    sv->sums.lock_hold_ns = ns_sum(sv->sums.lock_hold_ns, server_now(sv) - times_of(sv, self)->hold_from);
 }
 
 /* Before 14 only ProcArrayLock was taken. */

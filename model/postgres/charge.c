@@ -61,12 +61,12 @@ int64_t server_charge(PgServer *sv, ProcId self, PgSite site, const PgCost *c, b
     int64_t ns = use_ns(sv, u, f == PGF_PGXACTOFF || f == PGF_PGXACTOFFS ? c->followers : 0);
     Charge charge = {.faults = faults, .stores = u->stores, .loads = u->loads, .lines = u->touch.lines, .ns = ns};
     ledger_charge(world_ledger(sv->w), sv->fields[f], sv->sites[site], locks, n_locks, charge);
-    total_ns += ns;
+    total_ns = ns_sum(total_ns, ns);
     total_faults += faults;
     if (pg_field_in_pgproc(f)) allprocs += faults;
   }
   if (counted) add_to_sums(&sv->sums, site, c, total_faults, allprocs);
-  return total_ns;
+  return MIN(total_ns, NS_NEVER);
 }
 
 /* "5120,5122-5130" of the segment as pages of the PGPROC array, counted from its first: "0,2-10". */

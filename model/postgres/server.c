@@ -85,7 +85,7 @@ void server_begin_turns(PgServer *sv) {
 void server_terminate(PgServer *sv, int i, int64_t after_ns, int turn) {
   g_assert(sv->conn[i].up && turn >= 0 && turn <= sv->n_conns);
   Message m = {.kind = MSG_TERMINATE, .value = turn};
-  channel_send(sv->w, sv->conn[i].to_backend, m, after_ns + one_way(sv));
+  channel_send(sv->w, sv->conn[i].to_backend, m, ns_sum(after_ns, one_way(sv)));
   sv->conn[i] = (Connection){0};
 }
 

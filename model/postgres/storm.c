@@ -102,7 +102,7 @@ static void put_waits(Storm *s) {
   put_wait(s, "last", g_array_index(s->waits, int64_t, n - 1));
   g_array_sort(s->waits, by_value);
   int64_t sum = 0;
-  for (guint i = 0; i < n; i++) sum += g_array_index(s->waits, int64_t, i);
+  for (guint i = 0; i < n; i++) sum = ns_sum(sum, g_array_index(s->waits, int64_t, i));
   put_wait(s, "mean", sum / n);
   put_wait(s, "p50", percentile(s->waits, 50));
   put_wait(s, "p95", percentile(s->waits, 95));

@@ -59,3 +59,13 @@ typedef struct {
 
 /* ns of `count` units, rounded half up; saturates at INT64_MAX. */
 int64_t costs_ns(const Costs *c, CostId id, int64_t count);
+
+/* The sum of two times, saturating. */
+static inline int64_t ns_sum(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* Nine years. A part of a step costs no more, so that its parts can be added up without care; a step of so much is
+ * never over: the clock ends first. */
+#define NS_NEVER (INT64_MAX >> 5)

@@ -4,6 +4,7 @@
  * field's row is an array of chunks of sites, made when first charged: for code under test sites are source lines,
  * thousands of them, and a full matrix would be mostly empty. Names are hashed when they are interned, never later. */
 #include "model/world/ledger.h"
+#include "model/world/costs.h"
 #include <string.h>
 
 enum { CHUNK = 32 }; /* sites */
@@ -126,7 +127,7 @@ static void charge_add(Charge *to, const Charge *c) {
   to->stores += c->stores;
   to->loads += c->loads;
   to->lines += c->lines;
-  to->ns += c->ns;
+  to->ns = ns_sum(to->ns, c->ns);
 }
 
 static Cell *row_make(Row *row, guint chunk) {

@@ -258,7 +258,7 @@ Step step_done(void) {
   return (Step){.kind = STEP_DONE};
 }
 Step step_work(int64_t ns) {
-  return (Step){.kind = STEP_WORK, .ns = ns};
+  return (Step){.kind = STEP_WORK, .ns = ns < NS_NEVER ? ns : INT64_MAX};
 }
 Step step_sleep(int64_t ns) {
   return (Step){.kind = STEP_SLEEP, .ns = ns};
