@@ -130,6 +130,11 @@ void pool_enqueue(Pooler *p, Session *e, guint pool) {
   e->wants = (uint16_t)(pool + 1);
   waiter_row(p, pool)[pl->n_waiters++] = (uint16_t)(session_id(p, e) + 1);
   session_state(p, e, CL_QUEUED);
+  const PoolConfig *c = pool_config(p, pool);
+  if (pl->n_waiters == 1 && c->reserve && c->reserve_timeout_ns >= 0 && !(pl->flags & (PLF_RESERVE | PLF_WATCHED))) {
+    pl->flags |= PLF_WATCHED;
+    watch_start(p, WATCH_RESERVE, pool, c->reserve_timeout_ns, false, 0);
+  }
   tick_wake(p);
 }
 

@@ -195,7 +195,8 @@ enum {
   PLF_FATAL = 64,
   PLF_SHUTDOWN = 128,
   PLF_RESERVE = 256,
-  PLF_NEW = 512 /* of a reload: opens nothing before it has taken over */
+  PLF_WATCHED = 1024, /* its reserve_pool_timeout runs */
+  PLF_NEW = 512       /* of a reload: opens nothing before it has taken over */
 };
 typedef struct {
   uint16_t flags, n_idle, n_waiters, n_parked;

@@ -79,7 +79,8 @@ static void due(Pooler *p, const Watch *t) {
     return;
   case WATCH_FENCE: fence_over(p, &p->cancels[t->id]); return;
   case WATCH_RESERVE:
-    pool_at(p, t->id)->flags |= PLF_RESERVE;
+    pool_at(p, t->id)->flags &= (uint16_t)~PLF_WATCHED;
+    if (pool_at(p, t->id)->n_waiters) pool_at(p, t->id)->flags |= PLF_RESERVE;
     pool_grow(p, t->id, POKE_TICK);
     return;
   case WATCH_SHUTDOWN: shutdown_due(p); return;
