@@ -42,7 +42,56 @@ static void held_until_eof(void) {
   sample_clear(&s);
 }
 
+/* M/M/4 at rate 320/s, mean service 10 ms: the load is 3.2 of 4, Erlang C is 0.59643, the mean wait C / (400/s - 320/s)
+ * = 7.455 ms. 64,000 waits are autocorrelated over some 1/(1 - 0.8)^2 of each other: a deviation of 4 % is three sigma.
+ */
+static void erlang_c(void) {
+  static const QueryDef served[] = {
+      {.tag = "q", .runs = {DELAY_EXP, 10 * MS, 10 * MS}, .deadline_ns = NO_LIMIT, .lock = NONE}};
+  static const Script script = {plain, served, NULL, 3, 1, 0, 1};
+  static const ArrivalPhase poisson[] = {
+      {.kind = CLIENTS_POISSON, .gap_ns = 3125000, .for_ns = INT64_C(200) * 1000 * MS}};
+  Sample s;
+  sample_init(&s);
+  s.pools[0].size = 4;
+  sample_client(&s, "a", 0, &script);
+  s.clients[0].count = 0;
+  s.clients[0].at_once = 500;
+  s.clients[0].arrive = poisson;
+  s.clients[0].n_arrive = 1;
+  sample_run(&s);
+  expect_near(sample_metric(&s, "utilisation"), 0.8, 0.01);
+  expect_near(sample_metric(&s, "wait_ms.mean"), 7.455, 0.04);
+  expect_int(sample_metric(&s, "queries.refused"), ==, 0);
+  sample_clear(&s);
+}
+
+/* Pids of a host: in turn from start to max and round; at once the lowest free one; none of two lives is equal. */
+static void pids(void) {
+  g_autoptr(Arena) a = arena_new(1 << 20);
+  PgHostConfig turn = {.pid_start = 77, .pid_max = 79, .key_bytes = 4, .backends_max = 3}, once = turn;
+  once.at_once = true;
+  PgHost *h = host_new(a, &turn), *o = host_new(a, &once);
+  int first = host_fork(h, &turn, 1);
+  uint32_t secret = h->backends[first].secret;
+  expect_int(h->backends[first].pid, ==, 77);
+  host_exit(h, first);
+  expect_int(h->backends[host_fork(h, &turn, 1)].pid, ==, 78);
+  expect_int(host_match(h, 78, secret, true), ==, -1); /* another's key */
+  expect_int(host_match(h, 78, secret, false), ==, host_find(h, 78));
+  expect_int(h->backends[host_fork(h, &turn, 1)].pid, ==, 79);
+  expect_int(h->backends[host_fork(h, &turn, 1)].pid, ==, 77);
+  expect_int(host_fork(h, &turn, 1), ==, -1);
+  int again = host_fork(o, &once, 1);
+  host_exit(o, again);
+  expect_int(o->backends[host_fork(o, &once, 1)].pid, ==, 77);
+  expect_int(host_signal(o, 78), ==, -1);
+}
+
 int main(void) {
-  return suite_run(
-      "pooler", (const Case[]){{"S01 without a fence", without_a_fence}, {"S01 held until EOF", held_until_eof}, {0}});
+  return suite_run("pooler", (const Case[]){{"S01 without a fence", without_a_fence},
+                                            {"S01 held until EOF", held_until_eof},
+                                            {"waits of M/M/4", erlang_c},
+                                            {"pid spaces", pids},
+                                            {0}});
 }

@@ -7,6 +7,7 @@
 
 static guint other_generation(const Pooler *p, guint pool) {
   guint half = p->n_pools / 2;
+  g_assert(half > 0);
   return (pool + half) % p->n_pools;
 }
 
