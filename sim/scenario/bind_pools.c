@@ -86,6 +86,7 @@ static void bind_words(const Scenario *s, int entry, PoolConfig *c) {
                                             "host_pid_secret", "unique_seq", "object_link");
   c->taken = (TakenGeneration)WORD("taken", "G0", "G1", "G2", "G3", "G4");
   c->lookup = (Lookup)WORD("lookup", "at_arrival_copy", "at_arrival_link", "at_forward");
+  c->cancel_to_first = WORD("cancel_address", "pool", "first");
   c->ack = (Ack)WORD("ack", "fire_and_forget", "wait_eof");
   c->carrier = (Carrier)WORD("carrier", "unlimited", "one_at_a_time_cap", "semaphore");
   c->queued_client = (QueuedClient)WORD("queued_client", "ignore", "dequeue_and_error");
