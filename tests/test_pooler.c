@@ -1,6 +1,7 @@
 /* Report S01 by a timeline computed by hand: pool_size 1; a's q1 runs 0..10 ms, b queues at 1 ms; a's cancel at 9 ms
  * takes 5 ms to the server. Without a fence b runs from 10 ms, and the cancel, delivered at 14 ms, hits b. Held until
  * EOF, b waits until 14 ms, and the cancel finds the backend idle. */
+#include "model/postgres/host.h"
 #include "tests/harness.h"
 #include "tests/pooler_sample.h"
 
