@@ -23,23 +23,27 @@ static void walk(Learner *l, const VectorLayout *layout, VectorGaps *gaps, World
     const GArray *moves = stepper_moves(l->s);
     if (moves->len == 0) break;
     stepper_go(l->s, g_array_index(moves, Move, rng_below(&l->rng, moves->len)));
-    vector_gaps_note(gaps, layout, a);
-    world_peak_note(stepper_model(l->s)->world, peak);
+    if (gaps) vector_gaps_note(gaps, layout, a);
+    if (peak) world_peak_note(stepper_model(l->s)->world, peak);
   }
   vector_reset(layout, a);
 }
 
-/* Random walks from the first state; widens the layout. The walks are always the same. */
-static VectorLayout *learn(Stepper *s, WorldPeak *peak) {
-  Arena *a = world_arena(stepper_model(s)->world);
-  g_autoptr(VectorLayout) narrow = vector_layout_new(a);
-  g_autoptr(VectorGaps) gaps = vector_gaps_new();
+/* The walks are always the same. Into `gaps` goes which bits vary, into `peak` how much there is at once; either may be
+ * NULL. Ends at the first state. */
+static void learn(Stepper *s, const VectorLayout *layout, VectorGaps *gaps, WorldPeak *peak) {
   Learner l = {.s = s};
   rng_init(&l.rng, 1, "learn");
   stepper_answer_with(s, draw, &l);
-  world_peak_note(stepper_model(s)->world, peak);
-  for (guint i = 0; i < LEARN_WALKS; i++) walk(&l, narrow, gaps, peak);
+  if (peak) world_peak_note(stepper_model(s)->world, peak);
+  for (guint i = 0; i < LEARN_WALKS; i++) walk(&l, layout, gaps, peak);
   stepper_answer_with(s, NULL, NULL);
+}
+
+static VectorLayout *learned_layout(Stepper *s) {
+  g_autoptr(VectorLayout) narrow = vector_layout_new(world_arena(stepper_model(s)->world));
+  g_autoptr(VectorGaps) gaps = vector_gaps_new();
+  learn(s, narrow, gaps, NULL);
   return vector_layout_extend(narrow, gaps, NULL);
 }
 
@@ -68,8 +72,10 @@ static void worker_clear(Worker *k) {
 
 static bool measure_room(const StepperConfig *c, WorldPeak *room, GError **error) {
   g_autoptr(Stepper) first = stepper_new(c, NULL, error);
-  if (first) vector_layout_free(learn(first, room));
-  return first != NULL;
+  if (!first) return false;
+  g_autoptr(VectorLayout) start = vector_layout_new(world_arena(stepper_model(first)->world));
+  learn(first, start, NULL, room);
+  return true;
 }
 
 Stepper *search_stepper(const StepperConfig *c, GError **error) {
@@ -87,8 +93,7 @@ Crew *crew_new(const SearchOptions *o, guint n, GError **error) {
     crew_free(c);
     return NULL;
   }
-  WorldPeak again = {0};
-  c->layout = learn(c->workers[0].stepper, &again);
+  c->layout = learned_layout(c->workers[0].stepper);
   for (guint i = 0; i < n; i++) c->workers[i].layout = c->layout;
   return c;
 }

@@ -24,7 +24,8 @@ JUDGE(0)
 JUDGE(1)
 JUDGE(2)
 JUDGE(3)
-JUDGE(4) JUDGE(5) JUDGE(6) JUDGE(7)
+JUDGE(4)
+JUDGE(5) JUDGE(6) JUDGE(7)
 
     CheckTable plugged_checks(const Model *m) {
   if (!m->plugged) return (CheckTable){NULL, 0};
@@ -35,9 +36,10 @@ gpointer plugged_checks_keep(const Model *m) {
   return m->plugged ? g_atomic_rc_box_acquire(m->plugged->checks) : NULL;
 }
 
+static Judgement (*const judges[PLUGIN_CHECKS_MAX])(const Model *, GString *) = {judge_0, judge_1, judge_2, judge_3,
+                                                                                 judge_4, judge_5, judge_6, judge_7};
+
 static void take_checks(struct Plugged *p) {
-  Judgement (*const judges[PLUGIN_CHECKS_MAX])(const Model *, GString *) = {judge_0, judge_1, judge_2, judge_3,
-                                                                            judge_4, judge_5, judge_6, judge_7};
   g_assert(p->plugin->n_checks <= PLUGIN_CHECKS_MAX);
   p->checks = g_atomic_rc_box_alloc0(sizeof(Check) * PLUGIN_CHECKS_MAX);
   for (guint i = 0; i < p->plugin->n_checks; i++)

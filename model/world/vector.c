@@ -273,8 +273,7 @@ void vector_convert(const VectorLayout *from, const VectorLayout *to, const uint
     memcpy(out, in, vector_words(to) * sizeof *out);
     return;
   }
-  uint64_t *words = g_newa(uint64_t, to->n);
-  memset(words, 0, to->n * sizeof *words);
+  g_autofree uint64_t *words = g_new0(uint64_t, to->n);
   for (guint i = 0; i < from->segments->len; i++) {
     const Segment *s = &g_array_index(from->segments, Segment, i);
     words[s->word] |= spread_portable(get(in, s->place, s->width), s->mask);
