@@ -10,7 +10,7 @@ typedef struct {
   uint8_t level[N], turn[N], inside;
 } Shared;
 
-typedef enum { SET_LEVEL, SET_TURN, WAIT, ENTER, LEAVE } Stages;
+typedef enum { IDLE, SET_LEVEL, SET_TURN, WAIT, NEXT_LEVEL, ENTER, LEAVE } Stages;
 typedef struct {
   MachineHead head;
   uint8_t k, j;
@@ -33,7 +33,7 @@ static bool guard(const World *w, ProcId self, const void *locals) {
 static void pass(User *u) {
   if (++u->j < N) return;
   u->j = 0;
-  u->head.pc = ++u->k == N ? ENTER : SET_LEVEL;
+  u->head.pc = NEXT_LEVEL;
 }
 
 static Step resume(World *w, ProcId self, void *locals) {
@@ -41,6 +41,7 @@ static Step resume(World *w, ProcId self, void *locals) {
   Shared *s = shared(w, self);
   uint8_t me = (uint8_t)(self - 1);
   switch ((Stages)u->head.pc) {
+  case IDLE: u->head.pc = SET_LEVEL; break;
   case SET_LEVEL:
     s->level[me] = u->k;
     u->head.pc = SET_TURN;
@@ -50,6 +51,7 @@ static Step resume(World *w, ProcId self, void *locals) {
     u->head.pc = WAIT;
     break;
   case WAIT: pass(u); break;
+  case NEXT_LEVEL: u->head.pc = ++u->k == N ? ENTER : SET_LEVEL; break;
   case ENTER:
     s->inside++;
     u->head.pc = LEAVE;
@@ -58,14 +60,14 @@ static Step resume(World *w, ProcId self, void *locals) {
     s->inside--;
     s->level[me] = 0;
     u->k = 1;
-    u->head.pc = SET_LEVEL;
+    u->head.pc = IDLE;
     break;
   }
   return step_ran();
 }
 
 static const char *at(const World *w, const void *locals) {
-  static const char *const names[] = {"set level", "set turn", "wait", "enter", "leave"};
+  static const char *const names[] = {"idle", "set level", "set turn", "wait", "next level", "enter", "leave"};
   (void)w;
   return names[((const User *)locals)->head.pc];
 }

@@ -7,15 +7,20 @@ byte level[N], turn[N], inside;
 
 active [N] proctype user() {
   byte k = 1, j = 0;
+idle:
+  skip;
 set_level:
   level[_pid] = k;
   turn[k] = _pid;
   do
   :: d_step { may_pass && j < N - 1 -> j++ }
-  :: d_step { may_pass && j == N - 1 && k < N - 1 -> j = 0; k++ } -> goto set_level
-  :: d_step { may_pass && j == N - 1 && k == N - 1 -> j = 0; k++ } -> break
+  :: d_step { may_pass && j == N - 1 -> j = 0 } -> break
   od;
+  if
+  :: d_step { k < N - 1 -> k++ } -> goto set_level
+  :: d_step { k == N - 1 -> k++ }
+  fi;
   inside++;
   d_step { assert(inside == 1); inside--; level[_pid] = 0; k = 1 }
-  goto set_level
+  goto idle
 }
