@@ -111,7 +111,10 @@ static Step connect_op(Pooler *p, Client *c, const Op *op, ProcId self) {
   }
   if (e->state == CL_CONNECTING) return block(p, c, self, NO_LIMIT);
   c->stage = C_OP;
-  if (c->flags & CLF_FAILED) return failed(p, c);
+  if (c->flags & CLF_FAILED) {
+    c->pc++;
+    return failed(p, c);
+  }
   return went(c);
 }
 

@@ -77,10 +77,9 @@ static bool evict_one(Pooler *p, guint pool) {
   return false;
 }
 
+/* An idle one that is closed makes room at once. */
 bool caps_allow(Pooler *p, guint pool, bool evict) {
-  if (!cap_full(p, pool)) return true;
-  if (evict) evict_one(p, pool);
-  return false; /* the place is free when the other one is gone: its end looks again */
+  return !cap_full(p, pool) || (evict && evict_one(p, pool));
 }
 
 /* Pools in turn: whoever has waiters and fewer connections than this one gets its place. */
@@ -93,6 +92,23 @@ bool caps_take(Pooler *p, Server *s) {
     return true;
   }
   return false;
+}
+
+/* A connection of `pool` is gone: who may open one in its place. Under a shared cap the pool with waiters that has the
+ * fewest (in turn), or the first in the file that has waiters (fixed). */
+void caps_freed(Pooler *p, guint pool) {
+  guint first = pool_of(p, pool_process(p, pool), 0), best = pool;
+  if (config_of(p)->max_db_connections == 0 && config_of(p)->max_user_connections == 0) {
+    pool_grow(p, pool, POKE_REQUEST);
+    return;
+  }
+  for (guint i = first + p->pools_each; i-- > first;) {
+    bool better =
+        p->pools[best].n_waiters == 0 || !config_of(p)->pools_in_turn || pool_live(p, i) <= pool_live(p, best);
+    if (p->pools[i].n_waiters > 0 && better) best = i;
+  }
+  pool_grow(p, best, POKE_REQUEST);
+  if (best != pool) pool_grow(p, pool, POKE_REQUEST);
 }
 
 /* ---- opening ---- */

@@ -180,7 +180,7 @@ Step server_gone(Pooler *p, Server *s) {
   *s = (Server){0};
   if (p->q_age) queue_wake_all(p->w, p->q_age[id], 0);
   if (pool != DIRECT)
-    pool_grow(p, pool, POKE_REQUEST);
+    caps_freed(p, pool);
   else
     client_server_gone(p, id);
   return step_done();

@@ -350,6 +350,7 @@ void taken_move(Pooler *p, guint from, guint to, bool merge);
 void pool_receive(Pooler *p, Session *e);
 void pool_unreceived(Pooler *p, Session *e);
 bool caps_take(Pooler *p, Server *s); /* a shared cap gives its place to another pool: it is closed */
+void caps_freed(Pooler *p, guint pool);
 bool caps_allow(Pooler *p, guint pool, bool evict);
 guint pool_total(const Pooler *p, guint pool); /* as the pool itself counts */
 bool pool_check_out(Pooler *p, Session *e, guint pool);
