@@ -117,7 +117,7 @@ $(BUILD)/fuzz/fuzz_%: tests/fuzz_%.c $(BUILD)/fuzz/libstampede.a
 	$(Q)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BUILD)/fuzz/libstampede.a $(LIBS)
 
 coverage:                  ## line coverage by folder, from the unit suites and the end-to-end tests
-	+@$(MAKEJ) BUILD=build-cov CFLAGS='-g -O0 --coverage' coverage-run
+	+@$(MAKEJ) BUILD=build-cov CFLAGS='-g -Og --coverage' coverage-run
 coverage-run: $(PROGRAM) $(MODELS) $(TESTS) $(MANPAGES)
 	@find $(BUILD) -name '*.gcda' -delete
 	@PARTS='suites e2e' tests/run.sh $(BUILD); status=$$?; tests/coverage.sh $(BUILD); exit $$status
