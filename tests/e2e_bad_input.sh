@@ -18,6 +18,34 @@ refused() {
 # --- every file of tests/bad, by the whole program
 for file in tests/bad/*.yaml; do refused 2 "$file" run "$file"; done
 
+# --- what is wrong only together with other keys is told of the line and key that say it
+cat >"$SCRATCH/together.yaml" <<'END'
+scenario: s
+postgres:
+  max_connections: 20
+  background: {bgworkers: 9}
+workload: {kind: pgbench}
+END
+refused 2 "together.yaml:4:27: postgres.background.bgworkers: max_worker_processes is 8" run "$SCRATCH/together.yaml"
+refused 2 "postgres.steps.release_XidGenLock: cannot be done twice; skip is possible" run "${small[@]}" \
+  --set postgres.steps.release_XidGenLock=twice
+refused 2 "postgres.pgproc.links: 900: its 16 bytes must lie within pgproc.size, 896" run "${small[@]}" \
+  --set postgres.pgproc.links=900B
+
+# --- a server whose steps deviate ends as it ends, but the program does not crash: more backends than slots included
+for step in $("$STAMPEDE" list keys | awk -F'[. ]' '/^postgres\.steps\./ { print $3 }'); do
+  for how in skip twice; do
+    [[ $how == twice && $step == release_* ]] && continue
+    for version in 14 19; do
+      "$STAMPEDE" run connect-storm --quiet --set workload.clients=30 --set postgres.max_connections=5 \
+        --set workload.transactions=2 --set postgres.superuser_reserved_connections=0 --set "postgres.version=$version" \
+        --set "postgres.steps.$step=$how" >"$OUT" 2>"$ERR"
+      status=$?
+      check "$step $how, version $version: status $status" test $status -le 1
+    done
+  done
+done
+
 # --- a document has one place
 refused 2 "--trace - and --json both want stdout" run "${small[@]}" --trace /dev/stdout --json
 refused 2 "--junit - and --json both want stdout" run "${small[@]}" --junit - --json

@@ -553,11 +553,11 @@ static void server_that_cannot_be(void) {
   static const char *const cases[][2] = {
       {"postgres: {max_connections: 3}", "t.yaml:2:29: postgres.max_connections: is 3; superuser_reserved"},
       {"postgres: {max_connections: 262143}", "MaxBackends"},
-      {"postgres: {pgproc: {pgxactoff: 2KiB}}", "postgres: "},
+      {"postgres: {pgproc: {pgxactoff: 2KiB}}", "t.yaml:2:32: postgres.pgproc.pgxactoff: 2048 is not"},
       {"postgres: {pgproc: {size: 832B}}", "pgproc.size: 832 is not a multiple of pgproc.align, 128"},
       {"postgres: {pgproc: {phase: 64B}}", "pgproc.phase: 64 is not"},
-      {"postgres: {background: {walsenders: 11}}", "postgres: "},
-      {"postgres: {steps: {release_XidGenLock: twice}}", "postgres: "}};
+      {"postgres: {background: {walsenders: 11}}", "t.yaml:2:37: postgres.background.walsenders: max_wal_senders"},
+      {"postgres: {steps: {release_XidGenLock: twice}}", "t.yaml:2:40: postgres.steps.release_XidGenLock: cannot"}};
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     PgConfig c;
     g_autoptr(GError) error = NULL;

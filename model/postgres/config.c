@@ -37,9 +37,13 @@ static bool geometry_valid(const PgConfig *c, GError **error) {
   if (c->pgproc_size % c->pgproc_align)
     return wrong(error, "pgproc.size", "%d is not a multiple of pgproc.align, %d", c->pgproc_size, c->pgproc_align);
   if (c->off_pgxactoff % 4 || c->off_pgxactoff + 4 > c->pgproc_size)
-    return wrong(error, "pgproc.pgxactoff", "%d is not a word within %d bytes", c->off_pgxactoff, c->pgproc_size);
-  if (c->off_links + 16 > c->pgproc_size || c->off_pid + 4 > c->pgproc_size)
-    return wrong(error, "pgproc", "links and pid must lie within %d bytes", c->pgproc_size);
+    return wrong(error, "pgproc.pgxactoff", "%d is not a multiple of 4 whose 4 bytes lie within pgproc.size, %d",
+                 c->off_pgxactoff, c->pgproc_size);
+  if (c->off_links + 16 > c->pgproc_size)
+    return wrong(error, "pgproc.links", "%d: its 16 bytes must lie within pgproc.size, %d", c->off_links,
+                 c->pgproc_size);
+  if (c->off_pid + 4 > c->pgproc_size)
+    return wrong(error, "pgproc.pid", "%d: its 4 bytes must lie within pgproc.size, %d", c->off_pid, c->pgproc_size);
   if (c->array_phase < 0 || c->array_phase > 65535 || c->array_phase % 4 || c->array_phase % c->pgproc_align)
     return wrong(error, "pgproc.phase", "%d is not a multiple of 4 and of pgproc.align, %d, below 65536",
                  c->array_phase, c->pgproc_align);
@@ -72,13 +76,13 @@ bool pg_config_valid(const PgConfig *c, GError **error) {
     return wrong(error, "sinval_entry_bytes", "sizes of per-backend entries are needed");
   static const struct {
     PgStep step;
-    const char *name;
+    const char *key;
   } once[] = {
-      {PGSTEP_RELEASE_PROCARRAYLOCK, "release_ProcArrayLock"},
-      {PGSTEP_RELEASE_XIDGENLOCK, "release_XidGenLock"},
+      {PGSTEP_RELEASE_PROCARRAYLOCK, "steps.release_ProcArrayLock"},
+      {PGSTEP_RELEASE_XIDGENLOCK, "steps.release_XidGenLock"},
   };
   for (guint i = 0; i < G_N_ELEMENTS(once); i++)
     if (c->steps[once[i].step] == STEP_TWICE)
-      return wrong(error, "steps", "%s cannot be done twice; skip is possible", once[i].name);
+      return wrong(error, once[i].key, "cannot be done twice; skip is possible");
   return geometry_valid(c, error) && background_valid(c, &p, error);
 }

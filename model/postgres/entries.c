@@ -3,7 +3,10 @@
  *
  * To 16 sinval gives out the lowest free entry, found by a scan, and that number, the backend id, also picks the
  * ProcSignal and status slots. Since 17 all go by proc number; sinval keeps a dense array of them that a connect
- * appends to and an exit scans from the end. */
+ * appends to and an exit scans from the end.
+ *
+ * A server whose steps deviate may give one slot to several backends, and more backends than there are entries: then
+ * one goes without an entry, and an entry may be given back before its time. */
 #include "model/postgres/layout.h"
 
 void sinval_lay_out(PgShared *s, Arena *a) {
@@ -28,6 +31,7 @@ static void sinval_scan(const PgShared *s, int from, int to, AddressSpace *as, P
 static void sinval_add_scanning(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
   SharedState *st = s->state;
   int entry = bits_lowest_from(s->sinval_used, st->sinval_lowest_word, s->pools.max_backends);
+  if (s->deviates && entry >= s->pools.max_backends) return;
   g_assert(entry < s->pools.max_backends);
   sinval_scan(s, 0, MIN(entry + 1, st->sinval_last), as, c);
   s->sinval_used[entry / 64] &= ~(UINT64_C(1) << (entry % 64));
@@ -42,7 +46,9 @@ void sinval_add(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
   if (s->config.sinval == SINVAL_SCAN_AT_CONNECT) {
     sinval_add_scanning(s, procno, as, c);
   } else {
-    int n = s->state->sinval_last++;
+    int n = s->state->sinval_last;
+    if (s->deviates && n == s->pools.max_backends + s->pools.auxiliary) return;
+    s->state->sinval_last++;
     s->sinval_procnos[n] = procno;
     s->sinval_at[procno] = n;
     pg_write(c, PGF_SINVAL, as, sinval_entry(s, procno), (uint64_t)s->config.sinval_entry_bytes, 1);
@@ -65,6 +71,9 @@ static void sinval_remove_entry(PgShared *s, int procno, AddressSpace *as, PgCos
 
 static void sinval_remove_procno(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
   int at = s->sinval_at[procno], n = s->state->sinval_last;
+  if (s->deviates)
+    for (at = n - 1; at >= 0 && s->sinval_procnos[at] != procno;) at--;
+  if (s->deviates && at < 0) return;
   g_assert(at < n && s->sinval_procnos[at] == procno);
   pg_write(c, PGF_SINVAL, as, sinval_entry(s, procno), (uint64_t)s->config.sinval_entry_bytes, 1);
   pg_read(c, PGF_SINVAL, as, s->sinval_nos + (uint64_t)at * 4, (uint64_t)(n - at) * 4, n - at);

@@ -112,6 +112,13 @@ static const char *variant_name(const Scenario *s) {
   return n ? scenario_word(s, last) : "dense-arrays";
 }
 
+/* "postgres.KEY: what is wrong", told of the line that gives the key. */
+static GError *complain(const Scenario *s, const GError *wrong) {
+  const char *what = strstr(wrong->message, ": ");
+  g_autofree char *key = what ? g_strndup(wrong->message, (gsize)(what - wrong->message)) : g_strdup("postgres");
+  return scenario_complain(s, key, "%s", what ? what + 2 : wrong->message);
+}
+
 bool scenario_bind_postgres(const Scenario *s, PgConfig *out, GError **error) {
   g_autoptr(GError) wrong = NULL;
   *out = (PgConfig){.variant = variant_name(s)};
@@ -129,7 +136,7 @@ bool scenario_bind_postgres(const Scenario *s, PgConfig *out, GError **error) {
                                                out->max_connections, out->superuser_reserved_connections,
                                                out->reserved_connections));
   else if (!pg_config_valid(out, &wrong))
-    g_propagate_error(error, scenario_complain(s, "postgres", "%s", wrong->message));
+    g_propagate_error(error, complain(s, wrong));
   else
     return true;
   return false;
