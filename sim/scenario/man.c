@@ -20,9 +20,15 @@ static const char head[] =
     ".BR \"exit_order: {window: 64}\" .\n"
     ".SS Layers\nLater ones win: defaults, the version's preset\n.RI (presets/postgres- VERSION .yaml),\n"
     "the variants' presets\n.RI (presets/variant- NAME .yaml),\n"
+    "the pooler's preset\n.RI (presets/ NAME .yaml, of pooler.preset),\n"
     "the scenario, variants named on the command line,\n.BR \"--set KEY=VALUE\" .\n"
     "Maps are joined key by key; all else replaces what was there. In\n.B --set\n"
-    "an entry of a list is\n.BR \"expect[0].within=[1,2]\" .\n";
+    "an entry of a list is\n.BR \"expect[0].within=[1,2]\" ,\nor by its name\n.BR servers[s].signal=delayed .\n"
+    ".SS Paths\nEvents and expectations name what they are about:\n"
+    ".BR pooler , \" pooler[0]\" , \" pool[p]\" , \" server[s]\" , \" client[a]\" , \" client[a].server\" , \" "
+    "query[q]\" ,\n"
+    ".BR link.cancel_to_server[s] .\n"
+    "An entry with a count stands for copies a.1, a.2, ...; its name means all of them.\n";
 
 /* Text fit for troff: no request at the start of a line, no escapes, hyphens that stay hyphens. */
 static void append_troff(GString *out, const char *text) {

@@ -2,11 +2,12 @@
  * and what the command line puts over it.
  *
  * Layers, later ones win: defaults < version preset (postgres.version: 19 is presets/postgres-19.yaml) < variant
- * presets (postgres.variant: X is presets/variant-X.yaml) < the scenario < variants named by --set < --set KEY=VALUE.
- * Maps are joined key by key; lists, values and policies (maps that hold one of several words) replace what was there.
- * Paths are dotted, list entries indexed: "expect[0].within[1]". Where a list may stand, a single value is a list of
- * one. A getter asserts that the table knows the path and that the value is of the type asked for: for a key that takes
- * `none` or a number, ask scenario_is first. Errors say "file:line:column: key: what; what would be right". */
+ * presets (postgres.variant: X is presets/variant-X.yaml) < the pooler's preset (presets/X.yaml) < the scenario <
+ * variants named by --set < --set KEY=VALUE. Maps are joined key by key; lists, values and policies (maps that hold one
+ * of several words) replace what was there. Paths are dotted, list entries indexed: "expect[0].within[1]". Where a list
+ * may stand, a single value is a list of one. A getter asserts that the table knows the path and that the value is of
+ * the type asked for: for a key that takes `none` or a number, ask scenario_is first. Errors say "file:line:column:
+ * key: what; what would be right". */
 #pragma once
 #include "model/memory/memory.h"
 #include "model/pooler/config.h"
