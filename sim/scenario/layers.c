@@ -135,6 +135,7 @@ static void put(Node **slot, Node *value_taken, const char *path) {
     merge_under(*slot, value, path);
     return;
   }
+  g_free(value->key);
   value->key = g_strdup((*slot)->key);
   node_free(*slot);
   *slot = g_steal_pointer(&value);
