@@ -25,7 +25,8 @@ JUDGE(1)
 JUDGE(2)
 JUDGE(3)
 JUDGE(4)
-JUDGE(5) JUDGE(6) JUDGE(7)
+JUDGE(5)
+JUDGE(6) JUDGE(7)
 
     CheckTable plugged_checks(const Model *m) {
   if (!m->plugged) return (CheckTable){NULL, 0};
