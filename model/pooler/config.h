@@ -92,9 +92,12 @@ typedef enum { DO_AS_IS, DO_SKIP, DO_TWICE, DO_EARLY, DO_SPLIT, DO_LATE } Deviat
   X(UNMAP, "unmap")                                                                                                    \
   X(LINK, "link")                                                                                                      \
   X(UNLINK, "unlink")                                                                                                  \
-  X(CARRIER, "carrier") X(CLOSE_CARRIER, "close_carrier") X(CLOSE, "close") X(MOVE_IDLE, "move_idle")                  \
-      X(MOVE_TAKEN, "move_taken") X(MOVE_WAITERS, "move_waiters") X(MERGE_TAKEN, "merge_taken")                        \
-          X(MERGE_COUNT, "merge_count")
+  X(CARRIER, "carrier")                                                                                                \
+  X(CLOSE_CARRIER, "close_carrier")                                                                                    \
+  X(CLOSE, "close")                                                                                                    \
+  X(MOVE_IDLE, "move_idle")                                                                                            \
+  X(MOVE_TAKEN, "move_taken")                                                                                          \
+  X(MOVE_WAITERS, "move_waiters") X(MERGE_TAKEN, "merge_taken") X(MERGE_COUNT, "merge_count")
 typedef enum {
 #define STEP_ID(id, word) POOLSTEP_##id,
   POOLER_STEPS(STEP_ID)
