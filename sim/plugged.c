@@ -26,9 +26,10 @@ JUDGE(2)
 JUDGE(3)
 JUDGE(4)
 JUDGE(5)
-JUDGE(6) JUDGE(7)
+JUDGE(6)
+JUDGE(7)
 
-    CheckTable plugged_checks(const Model *m) {
+CheckTable plugged_checks(const Model *m) {
   if (!m->plugged) return (CheckTable){NULL, 0};
   return (CheckTable){m->plugged->checks, m->plugged->plugin->n_checks};
 }
