@@ -163,18 +163,20 @@ deps:                      ## install the Debian packages that build and tests n
 	@.ci/deps.sh all
 BINDIR  = $(DESTDIR)$(PREFIX)/bin
 SHARE   = $(DESTDIR)$(PREFIX)/share
-install: $(PROGRAM) $(MANPAGES)  ## to PREFIX (/usr/local), under DESTDIR if given
+LIBDIR  = $(DESTDIR)$(PREFIX)/lib/stampede
+install: $(PROGRAM) $(MANPAGES) $(MODELS)  ## to PREFIX (/usr/local), under DESTDIR if given
 	install -d $(BINDIR) $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/bash-completion/completions
 	install -m 755 $(PROGRAM) $(BINDIR)/stampede
 	install -m 644 $(BUILD)/stampede.1 $(SHARE)/man/man1/
 	install -m 644 $(BUILD)/stampede-scenario.5 $(SHARE)/man/man5/
 	install -m 644 sim/completion/stampede.bash $(SHARE)/bash-completion/completions/stampede
+	install -d $(LIBDIR)/models && install -m 755 $(MODELS) $(LIBDIR)/models/
 	for d in scenarios presets profiles data; do install -d $(SHARE)/stampede/$$d && \
 	  find sim/$$d -maxdepth 1 -type f ! -name README.md -exec install -m 644 -t $(SHARE)/stampede/$$d {} + || exit 1; done
 uninstall:                 ## remove what install has put there
 	rm -f $(BINDIR)/stampede $(SHARE)/man/man1/stampede.1 $(SHARE)/man/man5/stampede-scenario.5
 	rm -f $(SHARE)/bash-completion/completions/stampede
-	rm -rf $(SHARE)/stampede
+	rm -rf $(SHARE)/stampede $(LIBDIR)
 
 clean:                     ## remove the build folders
 	rm -rf $(BUILD) build-san build-cov build-clang build-det-*

@@ -96,10 +96,14 @@ static char *path_of(const char *name, const char *beside) {
     g_autofree char *folder = g_path_get_dirname(beside);
     return g_path_is_absolute(name) ? g_strdup(name) : g_build_filename(folder, name, NULL);
   }
+  /* Bundled ones: beside the program where it was built, under lib where it was installed. */
   g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
   g_autofree char *folder = program ? g_path_get_dirname(program) : g_strdup(".");
   g_autofree char *file = g_strconcat(name, ".so", NULL);
-  return g_build_filename(folder, "models", file, NULL);
+  char *built = g_build_filename(folder, "models", file, NULL);
+  if (g_file_test(built, G_FILE_TEST_EXISTS)) return built;
+  g_free(built);
+  return g_build_filename(folder, "..", "lib", "stampede", "models", file, NULL);
 }
 
 static bool complain(GError **error, const char *path, const char *what) {

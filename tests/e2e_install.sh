@@ -19,6 +19,7 @@ cd "$SCRATCH" || exit 1
 check_status 0 "$prefix/bin/stampede" list scenarios
 check_contains connect-storm
 check_status 0 "$prefix/bin/stampede" run connect-storm --set workload.clients=8 --set postgres.max_connections=40 --quiet
+check_status 0 "$prefix/bin/stampede" check xid-race-bad --quiet
 cd - >/dev/null || exit 1
 
 check_status 0 make --no-print-directory BUILD="$BUILD" PREFIX=/opt/st DESTDIR="$SCRATCH/root" uninstall
