@@ -208,7 +208,7 @@ static void compute(Engine *e, ProcId p) {
   int64_t ns = t->left_ns;
   if (e->config.quantum_ns && ns < INT64_MAX) ns = MIN(ns, MAX(e->config.quantum_ns - t->slice_ns, 1));
   t->left_ns -= ns;
-  t->slice_ns += ns;
+  t->slice_ns = ns > INT64_MAX - t->slice_ns ? INT64_MAX : t->slice_ns + ns;
   plan(e, EVENT_WORKED, p, ns, false);
 }
 

@@ -24,7 +24,7 @@ static Scenario *read_with(const char *text, const char *const *sets, GError **e
 static char *complaint(const char *text, const char *const *sets) {
   g_autoptr(GError) error = NULL;
   g_autoptr(Scenario) s = read_with(text, sets, &error);
-  return g_strdup(error ? error->message : "(none)");
+  return g_strdup(s ? "(none)" : error->message);
 }
 
 /* A scenario with its configuration; names in it live as long. */
