@@ -12,7 +12,9 @@ static guint other_generation(const Pooler *p, guint pool) {
 }
 
 static bool is_current(const Pooler *p, guint pool) {
-  return pool / (p->n_pools / 2) == p->shared->generation;
+  guint half = p->n_pools / 2;
+  g_assert(half > 0);
+  return pool / half == p->shared->generation;
 }
 
 void reload_begin(Pooler *p) {
