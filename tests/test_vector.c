@@ -55,7 +55,7 @@ static void decode_gives_the_bytes_back(void) {
 static void conversion_keeps_the_state(void) {
   Fixture f;
   setup(&f);
-  g_autoptr(VectorLayout) first = vector_layout_new(f.a), l = vector_layout_new(f.a);
+  g_autoptr(VectorLayout) l = vector_layout_new(f.a);
   uint64_t kept[64] = {0}, vector[64], other[64];
   uint8_t copy[BYTES];
   disturb(&f, 16);
