@@ -52,16 +52,29 @@ static GPtrArray *names_of(const ScenarioOptions *opt, DocumentKind kind) {
   return names;
 }
 
+/* Presets of three kinds share a folder: variants, which a user names without the word, versions, and poolers. */
+static const char *family(const char *name) {
+  static const char *const prefixes[] = {"variant-", "postgres-"};
+  for (guint i = 0; i < G_N_ELEMENTS(prefixes); i++)
+    if (g_str_has_prefix(name, prefixes[i])) return prefixes[i];
+  return "";
+}
+
 static Node *not_found(const ScenarioOptions *opt, DocumentKind kind, const char *name, const Mark *at, const char *key,
                        GError **error) {
-  g_autoptr(GPtrArray) names = names_of(opt, kind);
-  const char *near = nearest_name(name, (const char *const *)names->pdata);
-  g_autofree char *all = g_strjoinv(", ", (char **)names->pdata);
+  g_autoptr(GPtrArray) names = names_of(opt, kind), alike = g_ptr_array_new();
+  const char *kin = family(name), *what = *kin == 'v' ? "variant" : kind_word(kind);
+  const gsize skip = *kin == 'v' ? strlen(kin) : 0;
+  for (guint i = 0; i + 1 < names->len; i++)
+    if (family(names->pdata[i]) == kin) g_ptr_array_add(alike, (char *)names->pdata[i] + skip);
+  g_ptr_array_add(alike, NULL);
+  const char *near = nearest_name(name + skip, (const char *const *)alike->pdata);
+  g_autofree char *all = g_strjoinv(", ", (char **)alike->pdata);
   if (near)
-    g_propagate_error(error, mark_error(at, key, "no %s %s; the nearest is %s", kind_word(kind), name, near));
+    g_propagate_error(error, mark_error(at, key, "no %s %s; the nearest is %s", what, name + skip, near));
   else
-    g_propagate_error(error, mark_error(at, key, "no %s %s; there %s", kind_word(kind), name,
-                                        names->len > 1 ? all : "is none at all"));
+    g_propagate_error(error, mark_error(at, key, "no %s %s; there %s %s", what, name + skip,
+                                        alike->len == 1 ? "is" : "are", alike->len == 1 ? "none at all" : all));
   return NULL;
 }
 
