@@ -175,6 +175,11 @@ static Model *build_plugged(const Scenario *s, const Costs *costs, void (*driver
 
 Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
                    GError **error) {
+  if (scenario_given(s, "subject")) { /* what the built-in model gives must not pass for what the code gives */
+    const char *name = scenario_word(s, "subject");
+    g_propagate_error(error, scenario_complain(s, "subject", "no subject %s; this version comes with none", name));
+    return NULL;
+  }
   if (scenario_given(s, "model")) return build_plugged(s, costs, driver, data, error);
   if (scenario_has_pooler(s)) return pooler_model_build(s, costs, driver, data, error);
   Model *m = g_new0(Model, 1);

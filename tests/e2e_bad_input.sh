@@ -27,6 +27,7 @@ postgres:
 workload: {kind: pgbench}
 END
 refused 2 "together.yaml:4:27: postgres.background.bgworkers: max_worker_processes is 8" run "$SCRATCH/together.yaml"
+refused 2 "subject: no subject pg19-procarray" run "${small[@]}" --set subject=pg19-procarray
 refused 2 "postgres.steps.release_XidGenLock: cannot be done twice; skip is possible" run "${small[@]}" \
   --set postgres.steps.release_XidGenLock=twice
 refused 2 "postgres.pgproc.links: 900: its 16 bytes must lie within pgproc.size, 896" run "${small[@]}" \
@@ -52,6 +53,8 @@ refused 2 "--junit - and --json both want stdout" run "${small[@]}" --junit - --
 refused 2 "--trace - and --junit - both want stdout" run "${small[@]}" --junit - --trace -
 refused 2 "give each its own file" run "${small[@]}" --junit "$SCRATCH/x" --trace "$SCRATCH/x"
 refused 2 "--trace needs the name of a file" run "${small[@]}" --trace ''
+check_status 0 "$STAMPEDE" run "${small[@]}" --quiet --trace "$SCRATCH/x.jsonl"
+refused 4 "a file without a name" viz "$SCRATCH/x.jsonl" --format perfetto -o ''
 check_status 0 bash -c "set -o pipefail; '$STAMPEDE' run ${small[*]} --trace - | '$STAMPEDE' replay -"
 check_contains reproduced
 

@@ -334,6 +334,13 @@ static char *refusal(const char *text, gsize length) {
   return g_strdup(error ? error->message : "(read)");
 }
 
+static void a_byte_order_mark_is_skipped(void) {
+  g_autoptr(Scenario) s = read_well("\xef\xbb\xbfscenario: s\nseed: 9\n", NULL);
+  expect(scenario_seed(s) == 9);
+  g_autofree char *says = complaint("\xef\xbb\xbfscenary: s\n", NULL);
+  expect_has(says, "t.yaml:1:1: scenary: unknown key");
+}
+
 static void bytes_that_are_no_text(void) {
   static const struct {
     const char *text;
@@ -626,6 +633,7 @@ int main(void) {
                         {"marks", marks},
                         {"embedded texts", embedded},
                         {"bad files", bad_files},
+                        {"a byte order mark is skipped", a_byte_order_mark_is_skipped},
                         {"bytes that are no text", bytes_that_are_no_text},
                         {"100 MB of nesting", a_hundred_megabytes_of_nesting},
                         {"many nodes", many_nodes},

@@ -62,6 +62,10 @@ bool output_is_stdout(const char *path) {
 
 static void open_fd(Output *o) {
   struct stat st;
+  if (!*o->path) {
+    output_fail(o, "a file without a name");
+    return;
+  }
   if (output_is_stdout(o->path)) {
     o->fd = STDOUT_FILENO;
     o->direct = true;

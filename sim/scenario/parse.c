@@ -200,6 +200,7 @@ static bool bytes_are_text(const char *text, gsize length, char *file, GError **
 Node *node_parse(const char *text, gsize length, const char *file, GError **error) {
   Parse p = {.file = g_ref_string_new(file)};
   Node *root = NULL;
+  if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) text += 3, length -= 3; /* as some editors begin UTF-8 */
   if (bytes_are_text(text, length, p.file, error)) {
     if (!yaml_parser_initialize(&p.yaml)) g_error("libyaml: no memory");
     yaml_parser_set_encoding(&p.yaml, YAML_UTF8_ENCODING);
