@@ -51,9 +51,9 @@ static int64_t until_ns(const Scenario *s) {
 
 /* A recorded run ended after this step although more was to come. */
 static bool was_interrupted(const Run *r) {
+  if (!r->o->saw || !r->o->stop_at || (int64_t)engine_steps(r->engine) != r->o->stop_at) return false;
   int64_t next = engine_next(r->engine), until = until_ns(r->scenario);
-  return r->o->saw && r->o->stop_at && (int64_t)engine_steps(r->engine) == r->o->stop_at && next < INT64_MAX &&
-         (until < 0 || next <= until);
+  return next < INT64_MAX && (until < 0 || next <= until);
 }
 
 static bool interrupted(void *data) {
