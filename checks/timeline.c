@@ -39,9 +39,11 @@ static void sort(Timeline *t) {
 }
 
 void timeline_add(Timeline *t, TimelineKind kind, uint32_t subject, int64_t after_ns) {
-  if (t->n == PENDING_MAX) g_error("more than %d things under way at once", PENDING_MAX);
+  if (t->n == PENDING_MAX)
+    g_error("limit: a timed exploration holds no more than %d things under way at once; take fewer clients",
+            PENDING_MAX);
   int64_t jitter = after_ns ? t->jitter_ns : 0;
-  t->pending[t->n++] = (Pending){MAX(after_ns - jitter, 0), after_ns + jitter, kind, subject};
+  t->pending[t->n++] = (Pending){MAX(after_ns - jitter, 0), ns_sum(after_ns, jitter), kind, subject};
   sort(t);
 }
 

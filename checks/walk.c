@@ -9,7 +9,7 @@ enum { NOTES_MAX = 64, WHO_MAX = 96 };
 Model *walk_build(void (*driver)(World *w, void *data), void *data, void *source, GError **error) {
   Costs costs;
   scenario_costs(source, &costs);
-  return model_build(source, &costs, driver, data, error);
+  return model_build_saved(source, &costs, driver, data, error);
 }
 
 /* explore.fire names it. */

@@ -25,12 +25,17 @@ static void stdout_must_be_written(void) {
   _exit(EXIT_ENVIRONMENT);
 }
 
-/* No memory is the environment's fault; any other fatal message is ours and leaves a core. */
+/* No memory is the environment's fault, "limit: " begins what a model is too large for; any other fatal message is ours
+ * and leaves a core. */
 static void on_message(const char *domain, GLogLevelFlags level, const char *message, gpointer data) {
   if (level & G_LOG_LEVEL_ERROR &&
       (strstr(message, "failed to allocate") || strstr(message, "no address space") || strstr(message, "no memory"))) {
     fprintf(stderr, "stampede: out of memory: %s\n", message);
     _exit(EXIT_ENVIRONMENT);
+  }
+  if (level & G_LOG_LEVEL_ERROR && g_str_has_prefix(message, "limit: ")) {
+    fprintf(stderr, "stampede: %s\n", message + strlen("limit: "));
+    _exit(EXIT_LIMIT);
   }
   g_log_default_handler(domain, level, message, data);
 }

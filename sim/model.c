@@ -146,10 +146,11 @@ static bool start_workload(Model *m, const Scenario *s, GError **error) {
 }
 
 static bool build(Model *m, const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
-                  GError **error) {
+                  bool saved, GError **error) {
   PgConfig pg;
   MemoryConfig memory;
   if (!scenario_bind_postgres(s, &pg, error)) return false;
+  if (saved) pg.touch = TOUCH_WORDS; /* the set behind ranges lies outside the arena */
   scenario_bind_memory(s, costs, &memory);
   m->subject = g_strconcat("model:", pg.variant, NULL);
   m->world = world_new(costs, pg_server_bytes(&pg, (int)scenario_int(s, "workload.clients")));
@@ -173,8 +174,8 @@ static Model *build_plugged(const Scenario *s, const Costs *costs, void (*driver
   return NULL;
 }
 
-Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
-                   GError **error) {
+static Model *build_any(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
+                        bool saved, GError **error) {
   if (scenario_given(s, "subject")) { /* what the built-in model gives must not pass for what the code gives */
     const char *name = scenario_word(s, "subject");
     g_propagate_error(error, scenario_complain(s, "subject", "no subject %s; this version comes with none", name));
@@ -183,9 +184,18 @@ Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *
   if (scenario_given(s, "model")) return build_plugged(s, costs, driver, data, error);
   if (scenario_has_pooler(s)) return pooler_model_build(s, costs, driver, data, error);
   Model *m = g_new0(Model, 1);
-  if (build(m, s, costs, driver, data, error)) return m;
+  if (build(m, s, costs, driver, data, saved, error)) return m;
   model_free(m);
   return NULL;
+}
+
+Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
+                   GError **error) {
+  return build_any(s, costs, driver, data, false, error);
+}
+Model *model_build_saved(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
+                         GError **error) {
+  return build_any(s, costs, driver, data, true, error);
 }
 
 void model_free(Model *m) {

@@ -32,6 +32,9 @@ struct Model {
  * NULL and *error (file:line:column: key: ...) when the scenario asks for something impossible. */
 Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
                    GError **error);
+/* The same, with all of its state in the arena: one that is saved and restored. */
+Model *model_build_saved(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
+                         GError **error);
 void model_free(Model *m);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Model, model_free)
 

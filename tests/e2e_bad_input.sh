@@ -111,3 +111,11 @@ interrupted 1 run "${small[@]}" --repeat 1000000
 interrupted 1 run connect-storm --quiet --trace "$SCRATCH/interrupted.jsonl"
 check_status 0 "$STAMPEDE" replay "$SCRATCH/interrupted.jsonl"
 check_contains "verdict incomplete"
+
+# --- an exploration of more than fits: words where a run would take ranges, a limit where a table is full
+check_status 3 "$STAMPEDE" check "$SCRATCH/storm.yaml" --quiet --max-states 20 --set postgres.max_connections=1000
+check_status 3 "$STAMPEDE" check "$SCRATCH/storm.yaml" --quiet --max-states 20 --set machine.touch=ranges
+printf 'scenario: many\nservers: [{name: s}]\npooler: {preset: ideal}\nclients: [{name: a, count: 1000, script: [connect]}]\n' \
+  >"$SCRATCH/many.yaml"
+check_status 3 "$STAMPEDE" check "$SCRATCH/many.yaml" --quiet --max-states 20 --time timed
+check_contains "take fewer clients" "$ERR"
