@@ -82,12 +82,21 @@ static int write_in(const char *dir, const char *file, void (*fill)(Output *o, c
   return cli_write(path, fill, r);
 }
 
+/* Logarithmic axes have no place for 0: where nothing costs anything, times make no plot. */
+static bool can_be_drawn(const SweepCurves *c) {
+  for (guint i = 0; i < c->series->len; i++) {
+    const GArray *points = ((SweepSeries *)c->series->pdata[i])->points;
+    for (guint k = 0; k < points->len; k++) {
+      const SeriesPoint *p = &g_array_index(points, SeriesPoint, k);
+      if (p->x > 0 && p->mean > 0) return true;
+    }
+  }
+  return false;
+}
+
 static int draw(const Sweep *s, const SweepReport *r) {
   GError *error = NULL;
-  bool points = false;
-  for (guint i = 0; i < r->curves->series->len; i++)
-    points |= ((SweepSeries *)r->curves->series->pdata[i])->points->len > 0;
-  if (!points || !s->app->plot || s->app->plot(s->out, &error)) return EXIT_MET;
+  if (!can_be_drawn(r->curves) || !s->app->plot || s->app->plot(s->out, &error)) return EXIT_MET;
   cli_fail(error);
   return EXIT_ENVIRONMENT;
 }

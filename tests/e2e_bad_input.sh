@@ -119,3 +119,12 @@ printf 'scenario: many\nservers: [{name: s}]\npooler: {preset: ideal}\nclients: 
   >"$SCRATCH/many.yaml"
 check_status 3 "$STAMPEDE" check "$SCRATCH/many.yaml" --quiet --max-states 20 --time timed
 check_contains "take fewer clients" "$ERR"
+
+# --- a sweep in which nothing costs anything, or in which one point is 0, is no error; there is nothing to draw, or less
+printf 'scenario: free\nworkload: {kind: pgbench}\n' >"$SCRATCH/free.yaml"
+check_status 0 "$STAMPEDE" sweep "$SCRATCH/free.yaml" --set workload.clients=1,2,3 --quiet --out "$SCRATCH/free"
+check "no plot of zeroes" test ! -e "$SCRATCH/free/plot.svg" -a -s "$SCRATCH/free/results.csv"
+check_status 0 "$STAMPEDE" sweep "$SCRATCH/free.yaml" --set workload.clients=20,97,120 --metric first.refused --quiet \
+  --out "$SCRATCH/some"
+check_contains "2 points at 0 left out" "$SCRATCH/some/plot.svg"
+refused 2 "there is no point to plot" viz "$SCRATCH/free" -o "$SCRATCH/free/plot.svg"

@@ -22,6 +22,7 @@ struct SweepPlot {
   GPtrArray *curves; /* of Curve */
   GArray *series;    /* of PlotSeries, pointing into curves */
   gint64 runs;       /* most behind one point */
+  guint left_out;    /* points that logarithmic axes have no place for: 0, as where nothing costs anything */
   PlotSpec spec;
 };
 
@@ -141,6 +142,10 @@ static void add_point(SweepPlot *p, Curve *c, JsonObject *at) {
   const char *height = c->published ? "y" : "mean";
   if (!at || !has_number(at, "x") || !has_number(at, height)) return;
   double x = number_of(at, "x"), y = number_of(at, height), spread = number_of(at, "spread");
+  if (!(x > 0) || !(y > 0)) {
+    p->left_out++;
+    return;
+  }
   bool aside = !json_object_get_boolean_member_with_default(at, "counted", TRUE);
   g_array_append_val(c->x, x);
   g_array_append_val(c->y, y);
@@ -229,6 +234,7 @@ static void add_titles(SweepPlot *p) {
   g_autoptr(GString) sub = g_string_new("simulated");
   if (profile && *profile) g_string_append_printf(sub, ", profile %s", profile);
   if (p->runs > 1) g_string_append_printf(sub, ", means of %" G_GINT64_FORMAT " seeds", p->runs);
+  if (p->left_out) g_string_append_printf(sub, "; %u points at 0 left out", p->left_out);
   g_string_append(sub, "; exponent: b of y = c x^b, least squares");
   p->subtitle = g_strdup(sub->str);
 }
