@@ -197,7 +197,7 @@ static void refused(void) {
       {"workload.clients=2", NULL, NULL, 0, NULL, "--repeat"},
       {"workload.clients=2", NULL, "unsorted,,pre-14", 1, NULL, "empty name"},
       {"workload.clients=2", NULL, "unsorted,unsorted", 1, NULL, "twice"},
-      {"workload.clients=2", NULL, "unsortd", 1, NULL, "variant-unsorted"},
+      {"workload.clients=2", NULL, "unsortd", 1, NULL, "the nearest is unsorted"},
       {"workload.clients=2", NULL, NULL, 2, "18446744073709551615", "2^64"},
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
