@@ -106,7 +106,7 @@ bad "below 2^63" --set workload.clients=1:99999999999999999999:*2
 bad "more than 100000 points" --set workload.clients=1:9999:+1 --set machine.cores=1:9999:+1
 bad "out of range" --set workload.clients=16,0
 bad "nearest is clients" --set workload.cliens=16,32
-bad "'the nearest is unsorted'" --variant unsortd
+bad 'the nearest is unsorted' --variant unsortd
 bad "--job check needs the explorer" --job check
 bad "--repeat" --repeat 0
 bad "--jobs" --jobs 0
