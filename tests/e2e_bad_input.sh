@@ -33,6 +33,9 @@ refused 2 "postgres.steps.release_XidGenLock: cannot be done twice; skip is poss
 refused 2 "postgres.pgproc.links: 900: its 16 bytes must lie within pgproc.size, 896" run "${small[@]}" \
   --set postgres.pgproc.links=900B
 
+refused 2 "--set machine.tlb={l1: 8, l2: 4}: machine.tlb: the first level" run "${small[@]}" --set 'machine.tlb={l1: 8, l2: 4}'
+check_status 0 "$STAMPEDE" run "${small[@]}" --quiet --set postgres.max_worker_processes=0
+
 # --- a server whose steps deviate ends as it ends, but the program does not crash: more backends than slots included
 for step in $("$STAMPEDE" list keys | awk -F'[. ]' '/^postgres\.steps\./ { print $3 }'); do
   for how in skip twice; do

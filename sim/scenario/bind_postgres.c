@@ -77,6 +77,8 @@ static void bind_background(const Scenario *s, PgConfig *c) {
   if (scenario_is(s, "postgres.background", "none")) return;
   c->bg_autovacuum = (int)scenario_int(s, "postgres.background.autovacuum");
   c->bg_bgworkers = (int)scenario_int(s, "postgres.background.bgworkers");
+  if (!scenario_given(s, "postgres.background.bgworkers")) /* without a slot there is no launcher, as in a server */
+    c->bg_bgworkers = MIN(c->bg_bgworkers, c->max_worker_processes);
   c->bg_walsenders = (int)scenario_int(s, "postgres.background.walsenders");
   c->bg_prepared = (int)scenario_int(s, "postgres.background.prepared");
   c->bg_slotsync = (int)scenario_int(s, "postgres.background.slotsync");

@@ -15,7 +15,9 @@ static bool machine_agrees(const Scenario *s, const ScenarioOptions *opt, GError
   MemoryConfig memory;
   scenario_bind_memory(s, NULL, &memory);
   const char *complaint = memory_config_complaint(&memory);
-  return !complaint || WRONG("machine", "%s", complaint);
+  const char *what = complaint ? strstr(complaint, ": ") : NULL; /* "tlb: what is wrong" */
+  g_autofree char *key = what ? g_strdup_printf("machine.%.*s", (int)(what - complaint), complaint) : NULL;
+  return !complaint || WRONG(key ? key : "machine", "%s", what ? what + 2 : complaint);
 }
 
 /* A key that says nothing for this kind of workload: a typing error in `kind`, more often than not. */
