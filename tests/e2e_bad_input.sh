@@ -37,6 +37,8 @@ refused 2 "--set machine.tlb={l1: 8, l2: 4}: machine.tlb: the first level" run "
 check_status 0 "$STAMPEDE" run "${small[@]}" --quiet --set postgres.max_worker_processes=0
 
 # --- a server whose steps deviate ends as it ends, but the program does not crash: more backends than slots included
+printf 'scenario: mutants\npostgres: {max_connections: 100}\nworkload: {kind: storm, clients: 50}\n' \
+  >"$SCRATCH/mutants.yaml"
 for step in $("$STAMPEDE" list keys | awk -F'[. ]' '/^postgres\.steps\./ { print $3 }'); do
   for how in skip twice; do
     [[ $how == twice && $step == release_* ]] && continue
@@ -46,6 +48,10 @@ for step in $("$STAMPEDE" list keys | awk -F'[. ]' '/^postgres\.steps\./ { print
         --set "postgres.steps.$step=$how" >"$OUT" 2>"$ERR"
       status=$?
       check "$step $how, version $version: status $status" test $status -le 1
+      "$STAMPEDE" run "$SCRATCH/mutants.yaml" --quiet --set "postgres.version=$version" \
+        --set "postgres.steps.$step=$how" >"$OUT" 2>"$ERR"
+      status=$?
+      check "$step $how, version $version, storm: status $status" test $status -le 1
     done
   done
 done

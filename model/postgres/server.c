@@ -113,7 +113,9 @@ int pg_server_ghosts(const PgServer *sv) {
   bool by_slot = sv->config.listing == LIST_BY_SLOT;
   int ghosts = 0;
   for (int i = 0, n = by_slot ? pg_shared_pools(s)->total : pg_members(s); i < n; i++) {
-    PgSlot slot = pg_slot(s, by_slot ? i : pg_entry(s, i).procno);
+    int procno = by_slot ? i : pg_entry(s, i).procno;
+    if (procno < 0 || procno >= pg_shared_pools(s)->total) continue; /* an entry that a mutant did not write */
+    PgSlot slot = pg_slot(s, procno);
     ghosts += slot.pid != 0 && slot.owner == 0;
   }
   return ghosts;
