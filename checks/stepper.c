@@ -25,7 +25,7 @@ struct Stepper {
 static uint64_t on_choose(void *driver, ChoiceId what, uint64_t n) {
   Stepper *s = driver;
   Branch *b = &s->branch;
-  if (b->n_answers == ANSWERS_MAX) g_error("a step that asks for more than %d choices", ANSWERS_MAX);
+  if (b->n_answers == ANSWERS_MAX) g_error("limit: a step that asks for more than %d choices", ANSWERS_MAX);
   Answer *a = &b->answers[b->n_answers++];
   if (n > WIDEST_CHOICE) s->narrowed = true;
   if (b->n_answers > s->forced)

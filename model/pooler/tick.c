@@ -106,8 +106,9 @@ static Step watch_resume(World *w, ProcId self, void *locals) {
 
 static const char *watch_at(const World *w, const void *locals) {
   static const char *const names[] = {
-      "server_lifetime", "server_idle_timeout", "server_check_delay", "server_login_retry",
-      "fence",           "reserve_pool_timeout"};
+      "server_lifetime", "server_idle_timeout",  "server_check_delay", "server_login_retry",
+      "fence",           "reserve_pool_timeout", "shutdown_timeout"};
+  G_STATIC_ASSERT(G_N_ELEMENTS(names) == WATCH_SHUTDOWN + 1);
   (void)w;
   return names[((const Watch *)locals)->kind];
 }
