@@ -2,7 +2,7 @@
 #include "checks/check_run.h"
 #include <string.h>
 
-const char *strategy_word(Strategy s) {
+static const char *strategy_word(Strategy s) {
   static const char *const words[] = {"bfs", "dfs", "random", "pct"};
   return words[s];
 }
@@ -24,31 +24,11 @@ static double bytes_a_state(const CheckReport *r) {
 
 /* ---- JSON ---- */
 
-static void key(Output *o, const char *name) {
-  output_string(o, name);
-  output_str(o, ": ");
-}
 static void next(Output *o) {
   output_str(o, ",\n  ");
 }
-static void text_or_null(Output *o, const char *value) {
-  if (value)
-    output_string(o, value);
-  else
-    output_str(o, "null");
-}
-static void text(Output *o, const char *name, const char *value) {
-  key(o, name);
-  text_or_null(o, value);
-  next(o);
-}
-static void number(Output *o, const char *name, uint64_t value) {
-  key(o, name);
-  output_uint(o, value);
-  next(o);
-}
 static void real(Output *o, const char *name, double value) {
-  key(o, name);
+  output_key(o, name);
   output_double(o, value);
 }
 
@@ -56,23 +36,23 @@ static void check_row(Output *o, const CheckReport *r, gint check, const char *n
                       const char *why) {
   const CheckPath *p = path_of(r, check);
   output_str(o, "{");
-  key(o, "name");
+  output_key(o, "name");
   output_string(o, name);
   output_str(o, ", ");
-  key(o, "verdict");
+  output_key(o, "verdict");
   output_string(o, verdict);
   output_str(o, ", ");
-  key(o, "steps");
+  output_key(o, "steps");
   if (p)
     output_uint(o, p->steps);
   else
     output_str(o, "null");
   output_str(o, ", ");
-  key(o, "trace");
-  text_or_null(o, p ? p->trace : NULL);
+  output_key(o, "trace");
+  output_nullable(o, p ? p->trace : NULL);
   if (why) {
     output_str(o, ", ");
-    key(o, "why");
+    output_key(o, "why");
     output_string(o, why);
   }
   output_str(o, "}");
@@ -80,7 +60,7 @@ static void check_row(Output *o, const CheckReport *r, gint check, const char *n
 
 /* The deadlock stands beside the checks, as one of its own. */
 static void check_rows(Output *o, const CheckReport *r) {
-  key(o, "checks");
+  output_key(o, "checks");
   output_str(o, "[\n    ");
   for (guint i = 0; i < r->run->checks->len; i++) {
     const CheckResult *c = &g_array_index(r->run->checks, CheckResult, i);
@@ -95,37 +75,31 @@ static void check_rows(Output *o, const CheckReport *r) {
 }
 
 static void expectation_rows(Output *o, const CheckReport *r) {
-  key(o, "expectations");
+  output_key(o, "expectations");
   output_str(o, "[");
   for (guint i = 0; i < r->run->expectations->len; i++) {
-    const Expectation *e = &g_array_index(r->run->expectations, Expectation, i);
-    output_str(o, i ? ",\n    {" : "\n    {");
-    key(o, "text");
-    output_string(o, e->text);
-    output_str(o, e->met ? ", \"met\": true, " : e->judged ? ", \"met\": false, " : ", \"met\": null, ");
-    key(o, "saw");
-    text_or_null(o, e->saw);
-    output_str(o, "}");
+    output_str(o, i ? ",\n    " : "\n    ");
+    report_json_expectation(o, &g_array_index(r->run->expectations, Expectation, i));
   }
   output_str(o, "]");
   next(o);
 }
 
 static void counterexamples(Output *o, const CheckReport *r) {
-  key(o, "counterexamples");
+  output_key(o, "counterexamples");
   output_str(o, "[");
   for (guint i = 0; i < r->paths->len; i++) {
     const CheckPath *p = r->paths->pdata[i];
     if (!p->finding) continue;
     output_str(o, i ? ",\n    {" : "\n    {");
-    key(o, "signature");
+    output_key(o, "signature");
     output_string(o, p->finding->signature);
     output_str(o, ", ");
-    key(o, "steps");
+    output_key(o, "steps");
     output_uint(o, p->steps);
     output_str(o, ", ");
-    key(o, "trace");
-    text_or_null(o, p->trace);
+    output_key(o, "trace");
+    output_nullable(o, p->trace);
     output_str(o, "}");
   }
   output_str(o, "]");
@@ -133,7 +107,7 @@ static void counterexamples(Output *o, const CheckReport *r) {
 }
 
 static void names(Output *o, const char *name, const GPtrArray *list) {
-  key(o, name);
+  output_key(o, name);
   output_str(o, "[");
   for (guint i = 0; i < list->len; i++) {
     output_str(o, i ? ", " : "");
@@ -144,7 +118,7 @@ static void names(Output *o, const char *name, const GPtrArray *list) {
 }
 
 static void metrics(Output *o, const CheckReport *r) {
-  key(o, "metrics");
+  output_key(o, "metrics");
   output_str(o, "{");
   for (guint i = 0; i < r->run->metrics->len; i++) {
     const Metric *m = &g_array_index(r->run->metrics, Metric, i);
@@ -157,34 +131,34 @@ static void metrics(Output *o, const CheckReport *r) {
 
 static void head(Output *o, const CheckReport *r) {
   output_str(o, "{\n  ");
-  text(o, "stampede", STAMPEDE_VERSION);
-  text(o, "command", r->run->command);
-  text(o, "scenario", r->run->scenario);
-  number(o, "seed", r->run->seed);
-  text(o, "subject", r->run->subject);
-  text(o, "profile", r->run->profile);
-  text(o, "time", r->time);
-  text(o, "strategy", strategy_word(r->options.strategy));
-  text(o, "store", store_word(r->options.store));
-  text(o, "verdict", run_verdict_word(r->run->verdict));
-  text(o, "stopped", search_stop_words(r->search->stop));
+  report_json_text(o, "stampede", STAMPEDE_VERSION);
+  report_json_text(o, "command", r->run->command);
+  report_json_text(o, "scenario", r->run->scenario);
+  report_json_uint(o, "seed", r->run->seed);
+  report_json_text(o, "subject", r->run->subject);
+  report_json_text(o, "profile", r->run->profile);
+  report_json_text(o, "time", r->time);
+  report_json_text(o, "strategy", strategy_word(r->options.strategy));
+  report_json_text(o, "store", store_word(r->options.store));
+  report_json_text(o, "verdict", run_verdict_word(r->run->verdict));
+  report_json_text(o, "stopped", search_stop_words(r->search->stop));
 }
 
 static void counts(Output *o, const CheckReport *r) {
   const SearchResult *s = r->search;
-  number(o, "states", s->states);
-  number(o, "transitions", s->transitions);
-  number(o, "depth", s->depth);
-  key(o, "exhausted");
+  report_json_uint(o, "states", s->states);
+  report_json_uint(o, "transitions", s->transitions);
+  report_json_uint(o, "depth", s->depth);
+  output_key(o, "exhausted");
   output_str(o, s->exhausted ? "true" : "false");
   next(o);
   real(o, "bytes_per_state", bytes_a_state(r));
   next(o);
-  number(o, "vector_bits", s->vector_bits);
+  report_json_uint(o, "vector_bits", s->vector_bits);
   real(o, "omission", s->omission);
   next(o);
-  number(o, "waits_for_a_limit", s->waits_limit);
-  key(o, "reductions");
+  report_json_uint(o, "waits_for_a_limit", s->waits_limit);
+  output_key(o, "reductions");
   output_str(o, "[]");
   next(o);
 }

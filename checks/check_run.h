@@ -34,6 +34,4 @@ int check_report_exit(const CheckReport *r);
 void check_report_json(const CheckReport *r, Output *o);
 void check_report_text(const CheckReport *r, GString *out, bool color);
 
-const char *strategy_word(Strategy s);
-
 int cmd_check(const App *app, int argc, char **argv);

@@ -16,9 +16,6 @@ typedef struct {
 static void fill_json(Output *o, const void *data) {
   check_report_json(data, o);
 }
-static void fill_text(Output *o, const void *data) {
-  output_str(o, ((const GString *)data)->str);
-}
 static void fill_junit(Output *o, const void *data) {
   const RunResult *r = ((const CheckReport *)data)->run;
   report_junit(&r, 1, o);
@@ -105,7 +102,7 @@ static int say(const CheckReport *r, const CliOptions *o) {
   else if (!o->quiet) {
     g_autoptr(GString) text = g_string_new(NULL);
     check_report_text(r, text, cli_color(STDOUT_FILENO));
-    status = cli_write("-", fill_text, text);
+    status = cli_print(text->str);
   }
   if (o->junit && status == EXIT_MET) status = cli_write(o->junit, fill_junit, r);
   return status == EXIT_MET ? check_report_exit(r) : status;
@@ -204,10 +201,7 @@ int cmd_check(const App *app, int argc, char **argv) {
                                  "is the shortest way.",
                                  &o, own, argc, argv, 1, 1);
   int status = EXIT_INPUT;
-  if (left && o.trace && o.json && strcmp(o.trace, "-") == 0)
-    cli_refuse(EXIT_INPUT, "--trace - and --json both want stdout; give the trace a file");
-  else if (left && take_time(&o, f.time))
-    status = check(app, left[0], &o, &f);
+  if (left && take_time(&o, f.time)) status = check(app, left[0], &o, &f);
   cli_clear(&o);
   g_free(f.time);
   g_free(f.strategy);

@@ -127,7 +127,7 @@ static gint by_name(gconstpointer a, gconstpointer b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void crew_tell(Crew *c, SearchResult *r) {
+static void crew_tell(Crew *c, SearchResult *r) {
   g_autoptr(GHashTable) all = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; i < c->n; i++) {
     Worker *k = &c->workers[i];
@@ -192,7 +192,7 @@ char *worker_stuck(Worker *k) {
 
 /* ---- results ---- */
 
-SearchResult *search_result_new(const SearchOptions *o) {
+static SearchResult *search_result_new(const SearchOptions *o) {
   SearchResult *r = g_new0(SearchResult, 1);
   r->findings = g_ptr_array_new_with_free_func((GDestroyNotify)finding_free);
   r->seen = g_ptr_array_new_with_free_func(g_free);

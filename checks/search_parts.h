@@ -30,7 +30,6 @@ void crew_free(Crew *c);
 bool crew_gaps(Crew *c);
 /* A layout with the gaps of all closed; returns the old one, to be freed. */
 VectorLayout *crew_widen(Crew *c);
-void crew_tell(Crew *c, SearchResult *r); /* adds what the workers counted */
 
 /* Makes a move (stepper_go), and counts it. */
 void worker_go(Worker *k, Move m);
@@ -39,7 +38,6 @@ void worker_judge(Worker *k, void (*broken)(void *data, gint check, const char *
 /* The words for a deadlock; NULL: none, it waits for a limit or all is done. */
 char *worker_stuck(Worker *k);
 
-SearchResult *search_result_new(const SearchOptions *o);
 /* Takes `path`; false when one like it is known or none of its check is wanted any more (then path is freed). */
 bool search_add_finding(SearchResult *r, const SearchOptions *o, Worker *k, gint check, const char *why, GArray *path);
 bool search_wants(const SearchResult *r, const SearchOptions *o, gint check);

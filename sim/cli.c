@@ -143,6 +143,14 @@ int cli_write(const char *path, void (*fill)(Output *o, const void *data), const
   return cli_fail(error);
 }
 
+static void fill_text(Output *o, const void *data) {
+  output_str(o, data);
+}
+
+int cli_print(const char *text) {
+  return cli_write("-", fill_text, text);
+}
+
 static void fill_json(Output *o, const void *data) {
   report_json(data, o);
 }

@@ -228,7 +228,7 @@ static int tell(Fit *f) {
   fit_report_text(s, text);
   fit_report_profile(s, profile);
   if (f->problem.progress && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
-  int status = f->common->quiet ? EXIT_MET : cli_write("-", fill_text, text);
+  int status = f->common->quiet ? EXIT_MET : cli_print(text->str);
   return status == EXIT_MET && f->o->output ? cli_write(f->o->output, fill_text, profile) : status;
 }
 

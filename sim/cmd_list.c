@@ -165,10 +165,6 @@ static void fill_json(Output *o, const void *data) {
   output_str(o, all->len ? "\n]\n" : "]\n");
 }
 
-static void fill_text(Output *o, const void *data) {
-  output_str(o, data);
-}
-
 static int list(const App *app, const char *word, bool json) {
   const Kind kind = word ? kind_of(word) : KIND_COUNT;
   g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(entry_free);
@@ -182,12 +178,12 @@ static int list(const App *app, const char *word, bool json) {
     print_explained(all, text);
   else
     print_list(all, text, !word);
-  return cli_write("-", fill_text, text->str);
+  return cli_print(text->str);
 }
 
 static int man_page(void) {
   g_autofree char *page = scenario_man_page();
-  return cli_write("-", fill_text, page);
+  return cli_print(page);
 }
 
 int cmd_list(const App *app, int argc, char **argv) {

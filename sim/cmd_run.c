@@ -3,16 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static void fill_text(Output *o, const void *data) {
-  output_str(o, ((const GString *)data)->str);
-}
-
 static int say(const RunResult *r, const CliOptions *o, gboolean annotate) {
   int status = EXIT_MET;
   if (!o->json && !o->quiet) {
     g_autoptr(GString) text = g_string_new(NULL);
     report_text(r, text, cli_color(STDOUT_FILENO), annotate ? 1000 : 10);
-    status = cli_write("-", fill_text, text);
+    status = cli_print(text->str);
   }
   if (status == EXIT_MET) status = cli_write_result(r, o);
   return status == EXIT_MET ? run_result_exit(r) : status;

@@ -57,10 +57,6 @@ static void fill_json(Output *o, const void *data) {
 static void fill_csv(Output *o, const void *data) {
   sweep_csv(data, o);
 }
-static void fill_text(Output *o, const void *data) {
-  output_str(o, ((const GString *)data)->str);
-}
-
 /* Each finished point is a suite of its own, named by its values. */
 static void fill_junit(Output *o, const void *data) {
   const SweepReport *r = data;
@@ -112,7 +108,7 @@ static int say(const Sweep *s, const SweepReport *r) {
   if (s->common->quiet) return EXIT_MET;
   g_autoptr(GString) text = g_string_new(NULL);
   sweep_text(r, text, cli_color(STDOUT_FILENO));
-  return cli_write("-", fill_text, text);
+  return cli_print(text->str);
 }
 
 static int report(const Sweep *s, gint64 started) {

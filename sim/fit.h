@@ -54,7 +54,6 @@ void fit_result_clear(FitResult *r);
 /* "KEY=LOW:HIGH" or "KEY=LOW:START:HIGH", and "KEY=VALUE", with units; FIT_ERROR. */
 bool fit_parse_free(const char *text, FitFree *out, GError **error);
 bool fit_parse_fix(const char *text, CostId *id, int64_t *ps, GError **error);
-bool fit_find_cost(const char *key, CostId *id, GError **error);
 
 /* Marks cells not counted: "512/patched_warm", "x:512" or "column:patched_warm", several with commas between. An item
  * that names no cell is an error; so is leaving nothing. */

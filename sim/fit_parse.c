@@ -12,7 +12,7 @@ static bool bad(GError **error, const char *format, ...) {
   return false;
 }
 
-bool fit_find_cost(const char *key, CostId *id, GError **error) {
+static bool fit_find_cost(const char *key, CostId *id, GError **error) {
   for (CostId i = 0; i < COST_COUNT; i++)
     if (!strcmp(cost_info[i].key, key)) return *id = i, true;
   return bad(error, "%s: no such cost; a key of a profile such as %s is meant", key, cost_info[COST_FAULT_WRITE].key);

@@ -4,20 +4,13 @@
 
 /* ---- JSON ---- */
 
-static void member(Output *o, const char *key) {
-  output_string(o, key);
-  output_str(o, ": ");
-}
-static void text(Output *o, const char *key, const char *value) {
-  member(o, key);
-  if (value)
-    output_string(o, value);
-  else
-    output_str(o, "null");
+void report_json_text(Output *o, const char *key, const char *value) {
+  output_key(o, key);
+  output_nullable(o, value);
   output_str(o, ",\n  ");
 }
-static void number(Output *o, const char *key, uint64_t value) {
-  member(o, key);
+void report_json_uint(Output *o, const char *key, uint64_t value) {
+  output_key(o, key);
   output_uint(o, value);
   output_str(o, ",\n  ");
 }
@@ -25,7 +18,7 @@ static void number(Output *o, const char *key, uint64_t value) {
 /* Opens an array or object, then `each` row on a line of its own. */
 static void rows(Output *o, const char *key, const char *brackets, guint n,
                  void (*each)(Output *, const RunResult *, guint), const RunResult *r) {
-  member(o, key);
+  output_key(o, key);
   output_bytes(o, brackets, 1);
   for (guint i = 0; i < n; i++) {
     output_str(o, i ? ",\n    " : "\n    ");
@@ -54,19 +47,22 @@ static void check_row(Output *o, const RunResult *r, guint i) {
   output_str(o, "}");
 }
 
-static void expectation_row(Output *o, const RunResult *r, guint i) {
-  const Expectation *e = &g_array_index(r->expectations, Expectation, i);
+void report_json_expectation(Output *o, const Expectation *e) {
   output_str(o, "{\"text\": ");
   output_string(o, e->text);
   output_str(o, e->met ? ", \"met\": true" : e->judged ? ", \"met\": false" : ", \"met\": null");
   output_str(o, ", \"saw\": ");
-  output_string(o, e->saw);
+  output_nullable(o, e->saw);
   output_str(o, "}");
+}
+
+static void expectation_row(Output *o, const RunResult *r, guint i) {
+  report_json_expectation(o, &g_array_index(r->expectations, Expectation, i));
 }
 
 static void metric_row(Output *o, const RunResult *r, guint i) {
   const Metric *m = &g_array_index(r->metrics, Metric, i);
-  member(o, m->name);
+  output_key(o, m->name);
   output_double(o, m->value);
 }
 
@@ -89,35 +85,35 @@ static void hot_spot_row(Output *o, const RunResult *r, guint i) {
 
 static void unexplained_row(Output *o, const RunResult *r, guint i) {
   const Unexplained *u = &g_array_index(r->unexplained, Unexplained, i);
-  member(o, u->key);
+  output_key(o, u->key);
   output_str(o, "{\"ms\": ");
   output_double(o, u->ms);
   output_str(o, "}");
 }
 
 static void head(const RunResult *r, Output *o) {
-  text(o, "stampede", STAMPEDE_VERSION);
-  text(o, "command", r->command);
-  text(o, "scenario", r->scenario);
-  number(o, "seed", r->seed);
-  text(o, "subject", r->subject);
-  text(o, "profile", r->profile);
-  text(o, "verdict", run_verdict_word(r->verdict));
-  if (r->stopped) text(o, "stopped", r->stopped);
+  report_json_text(o, "stampede", STAMPEDE_VERSION);
+  report_json_text(o, "command", r->command);
+  report_json_text(o, "scenario", r->scenario);
+  report_json_uint(o, "seed", r->seed);
+  report_json_text(o, "subject", r->subject);
+  report_json_text(o, "profile", r->profile);
+  report_json_text(o, "verdict", run_verdict_word(r->verdict));
+  if (r->stopped) report_json_text(o, "stopped", r->stopped);
 }
 
 /* What came of the run as a whole. */
 static void totals(const RunResult *r, Output *o) {
   char hash[33];
   trace_hash_text(r->state_hash, hash);
-  number(o, "events", r->events);
-  number(o, "ties", r->ties);
-  number(o, "steps", r->steps);
-  number(o, "judged", MIN(r->judged, r->steps));
-  member(o, "virtual_ms");
+  report_json_uint(o, "events", r->events);
+  report_json_uint(o, "ties", r->ties);
+  report_json_uint(o, "steps", r->steps);
+  report_json_uint(o, "judged", MIN(r->judged, r->steps));
+  output_key(o, "virtual_ms");
   output_double(o, (double)r->virtual_ns / 1e6);
   output_str(o, ",\n  ");
-  text(o, "state_hash", hash);
+  report_json_text(o, "state_hash", hash);
 }
 
 void report_json(const RunResult *r, Output *o) {

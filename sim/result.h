@@ -75,6 +75,10 @@ const char *run_verdict_word(RunVerdict v);
 int run_result_exit(const RunResult *r); /* EXIT_MET, EXIT_UNMET, EXIT_LIMIT or EXIT_INTERRUPTED */
 
 void report_json(const RunResult *r, Output *o);
+/* Pieces of it for other documents: a member with the comma and line end behind it, an entry of `expectations`. */
+void report_json_text(Output *o, const char *key, const char *value); /* NULL: null */
+void report_json_uint(Output *o, const char *key, uint64_t value);
+void report_json_expectation(Output *o, const Expectation *e);
 /* 12345.678 is "12345.7", 0.5 is "0.500", 12 is "12": what fits a column and is read at a glance. */
 void report_number(GString *out, int width, double v);
 void report_text(const RunResult *r, GString *out, bool color, guint hot_spots);

@@ -1,18 +1,13 @@
 /* sweep_json.c - results.json; its members are told in README.md. */
 #include "sim/sweep_report.h"
 
-static void member(Output *o, const char *key) {
-  output_string(o, key);
-  output_str(o, ": ");
-}
-
 static void member_text(Output *o, const char *key, const char *value) {
-  member(o, key);
+  output_key(o, key);
   output_string(o, value);
 }
 
 static void member_number(Output *o, const char *key, double value) {
-  member(o, key);
+  output_key(o, key);
   output_double(o, value);
 }
 
@@ -33,7 +28,7 @@ static void json_value(Output *o, const char *value) {
 
 static void json_swept(const SweepPlan *p, Output *o) {
   bool first = true;
-  member(o, "swept");
+  output_key(o, "swept");
   output_str(o, "[");
   for (guint i = 0; i < p->keys->len; i++) {
     const SweptKey *k = p->keys->pdata[i];
@@ -54,7 +49,7 @@ static void json_swept(const SweepPlan *p, Output *o) {
 
 static void json_axes(const SweepCurves *c, Output *o) {
   const SweptKey *k = c->x < 0 ? NULL : c->plan->keys->pdata[c->x];
-  member(o, "x");
+  output_key(o, "x");
   if (k) {
     output_str(o, "{");
     member_text(o, "key", k->key);
@@ -65,7 +60,7 @@ static void json_axes(const SweepCurves *c, Output *o) {
     output_str(o, "}");
   }
   output_str(o, k ? ",\n  " : "null,\n  ");
-  member(o, "y");
+  output_key(o, "y");
   if (c->y)
     output_string(o, c->y);
   else
@@ -74,13 +69,13 @@ static void json_axes(const SweepCurves *c, Output *o) {
 }
 
 static void json_names(const SweepPlan *p, Output *o) {
-  member(o, "variants");
+  output_key(o, "variants");
   for (guint i = 0; i < p->variants->len; i++) {
     output_str(o, i ? ", " : "[");
     output_string(o, p->variants->pdata[i]);
   }
   output_str(o, "],\n  ");
-  member(o, "seeds");
+  output_key(o, "seeds");
   for (guint i = 0; i < p->seeds; i++) {
     output_str(o, i ? ", " : "[");
     output_uint(o, p->seed + i);
@@ -92,7 +87,7 @@ static void json_point(const SweepPlan *p, guint point, const RunResult *r, Outp
   output_str(o, "{\"values\": {");
   for (guint i = 0; i < p->keys->len; i++) {
     if (i) output_str(o, ", ");
-    member(o, ((SweptKey *)p->keys->pdata[i])->name);
+    output_key(o, ((SweptKey *)p->keys->pdata[i])->name);
     json_value(o, sweep_value(p, i, sweep_combination(p, point)));
   }
   output_str(o, "}, ");
@@ -112,7 +107,7 @@ static void json_point(const SweepPlan *p, guint point, const RunResult *r, Outp
 
 static void json_points(const SweepCurves *c, Output *o) {
   bool first = true;
-  member(o, "points");
+  output_key(o, "points");
   output_str(o, "[");
   for (guint point = 0; point < c->results->len; point++) {
     if (!c->results->pdata[point]) continue;
@@ -195,7 +190,7 @@ static void json_published_row(const SweepCurves *c, const SweepSeries *s, Outpu
 static void json_rows(const SweepCurves *c, Output *o, const char *key, bool (*has)(const SweepSeries *),
                       void (*row)(const SweepCurves *, const SweepSeries *, Output *)) {
   bool first = true;
-  member(o, key);
+  output_key(o, key);
   output_str(o, "[");
   for (guint i = 0; i < c->series->len; i++) {
     if (has && !has(c->series->pdata[i])) continue;
@@ -214,12 +209,12 @@ static bool has_published(const SweepSeries *s) {
 
 static void json_unexplained(const SweepReport *r, Output *o) {
   g_autoptr(GArray) all = sweep_unexplained(r);
-  member(o, "unexplained");
+  output_key(o, "unexplained");
   output_str(o, "{");
   for (guint i = 0; i < all->len; i++) {
     const Unexplained *u = &g_array_index(all, Unexplained, i);
     if (i) output_str(o, ", ");
-    member(o, u->key);
+    output_key(o, u->key);
     output_str(o, "{");
     member_number(o, "ms", u->ms);
     output_str(o, "}");

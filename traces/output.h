@@ -24,5 +24,7 @@ void output_bytes(Output *o, const char *bytes, gsize n);
 void output_str(Output *o, const char *s); /* as it is */
 void output_int(Output *o, int64_t v);     /* decimal */
 void output_uint(Output *o, uint64_t v);
-void output_double(Output *o, double v);      /* the shortest of 15 to 17 digits that reads back the same; finite */
-void output_string(Output *o, const char *s); /* "quoted" for JSON; s in UTF-8, else the output fails */
+void output_double(Output *o, double v);        /* the shortest of 15 to 17 digits that reads back the same; finite */
+void output_string(Output *o, const char *s);   /* "quoted" for JSON; s in UTF-8, else the output fails */
+void output_key(Output *o, const char *name);   /* "name": and a blank */
+void output_nullable(Output *o, const char *s); /* a string, or null for NULL */

@@ -87,3 +87,15 @@ void output_string(Output *o, const char *s) {
     output_fail(o, why);
   }
 }
+
+void output_key(Output *o, const char *name) {
+  output_string(o, name);
+  output_str(o, ": ");
+}
+
+void output_nullable(Output *o, const char *s) {
+  if (s)
+    output_string(o, s);
+  else
+    output_str(o, "null");
+}

@@ -60,7 +60,7 @@ static guint holder_in(const LineMap *m, int class, uint64_t line) {
   return m->holder[start];
 }
 
-guint line_map_holder(const LineMap *m, uint64_t line) {
+static guint line_map_holder(const LineMap *m, uint64_t line) {
   return holder_in(m, is_member(m, line) ? MEMBERS : OTHERS, line);
 }
 

@@ -12,7 +12,6 @@ typedef struct LineMap LineMap;
 LineMap *line_map_new(uint64_t n);
 void line_map_free(LineMap *m);
 uint64_t line_map_bytes(const LineMap *m);
-guint line_map_holder(const LineMap *m, uint64_t line); /* 0: nobody yet */
 /* One more (one less) word of a set lies in the line; it is a member as long as there is one. */
 void line_map_join(LineMap *m, uint64_t line);
 void line_map_leave(LineMap *m, uint64_t line);

@@ -76,7 +76,7 @@ static Step wait_here(Pooler *p, const Cancel *x, ProcId self, int64_t limit_ns)
 /* ---- the end ---- */
 
 /* Its sender is told that it is done: the socket is closed. */
-void cancel_told(Pooler *p, Cancel *x) {
+static void cancel_told(Pooler *p, Cancel *x) {
   if (x->flags & XF_TOLD) return;
   x->flags |= XF_TOLD;
   Client *c = &p->clients[x->client];

@@ -35,15 +35,6 @@ void server_config_default(ServerConfig *c) {
   *c = (ServerConfig){.name = "s", .host = "s", .pid_start = 1000, .pid_max = 4194304, .key_bytes = 4};
 }
 
-const char *pool_step_word(PoolStep s) {
-  static const char *const words[] = {
-#define STEP_WORD(id, word) word,
-      POOLER_STEPS(STEP_WORD)
-#undef STEP_WORD
-  };
-  return words[s];
-}
-
 static bool wrong(GError **error, const char *format, const char *name) {
   g_set_error(error, POOLER_CONFIG_ERROR, 0, format, name);
   return false;

@@ -232,7 +232,6 @@ typedef struct PoolerConfig {
 /* One pool, one server, no delays: what the words default to. Fill in what differs. */
 void pool_config_default(PoolConfig *c);
 void server_config_default(ServerConfig *c);
-const char *pool_step_word(PoolStep s);
 /* False and *error (POOLER_CONFIG_ERROR) for policies that contradict each other: a sentence that names both. */
 #define POOLER_CONFIG_ERROR (g_quark_from_static_string("pooler-config-error"))
 bool pooler_config_valid(const PoolerConfig *c, GError **error);

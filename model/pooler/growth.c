@@ -78,7 +78,7 @@ static bool evict_one(Pooler *p, guint pool) {
 }
 
 /* An idle one that is closed makes room at once. */
-bool caps_allow(Pooler *p, guint pool, bool evict) {
+static bool caps_allow(Pooler *p, guint pool, bool evict) {
   return !cap_full(p, pool) || (evict && evict_one(p, pool));
 }
 
@@ -125,7 +125,7 @@ static guint pick_host(Pooler *p, guint pool) {
 }
 
 /* Slot, or -1: there is none. */
-int pool_open(Pooler *p, guint pool) {
+static int pool_open(Pooler *p, guint pool) {
   for (guint i = 0; i < p->row_servers; i++) {
     guint slot = pool * p->row_servers + i;
     if (p->servers[slot].state != SV_FREE || p->servers[slot].proc) continue;

@@ -50,7 +50,6 @@ typedef struct {
 } PoolView;
 guint pooler_pools(const Pooler *p); /* pools of all processes */
 PoolView pooler_pool(const Pooler *p, guint pool);
-const char *pooler_pool_name(const Pooler *p, guint pool);
 int pooler_lost_server(const Pooler *p);   /* a live server connection that nobody owns and no set holds; -1 */
 int pooler_shared_server(const Pooler *p); /* one that two sessions hold, or a session and the idle list; -1 */
 

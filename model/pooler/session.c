@@ -216,7 +216,7 @@ static int lacks(const Pooler *p, const Session *e) {
   return -1;
 }
 
-void session_forward(Pooler *p, Session *e) {
+static void session_forward(Pooler *p, Session *e) {
   e->answers = 0;
   if (e->request == REQ_END) e->flags &= (uint8_t)~SEF_TRANSACTION;
   session_state(p, e, CL_RUNNING);

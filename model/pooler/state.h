@@ -351,7 +351,6 @@ void pool_receive(Pooler *p, Session *e);
 void pool_unreceived(Pooler *p, Session *e);
 bool caps_take(Pooler *p, Server *s); /* a shared cap gives its place to another pool: it is closed */
 void caps_freed(Pooler *p, guint pool);
-bool caps_allow(Pooler *p, guint pool, bool evict);
 guint pool_total(const Pooler *p, guint pool); /* as the pool itself counts */
 bool pool_check_out(Pooler *p, Session *e, guint pool);
 void pool_enqueue(Pooler *p, Session *e, guint pool);
@@ -363,7 +362,6 @@ void pool_unfence(Pooler *p, Server *s);
 void pool_forget_idle(Pooler *p, Server *s);
 void pool_grow(Pooler *p, guint pool, Poke why);
 void pool_opened(Pooler *p, Server *s, bool well);
-int pool_open(Pooler *p, guint pool);
 guint pool_live(const Pooler *p, guint pool);
 void tick_wake(Pooler *p);
 void pool_sleep(Pooler *p, guint pool); /* no opening before server_login_retry, or the back-off, is over */
@@ -398,7 +396,6 @@ void watch_idle(Pooler *p, const Server *s, bool idle);
 void session_state(Pooler *p, Session *e, SessionState to);
 void session_ask(Pooler *p, Session *e, Request what, int64_t after_ns);
 void session_answer(Pooler *p, Session *e, QueryResult r);
-void session_forward(Pooler *p, Session *e);
 void session_wake(Pooler *p, Session *e);
 void session_end(Pooler *p, Session *e, bool goodbye);
 Server *session_server(const Pooler *p, const Session *e, guint pool);
@@ -484,7 +481,6 @@ guint cancels_sent_by(const Pooler *p, guint client);
 void cancel_wake(Pooler *p, Cancel *x);
 Step cancel_next_pool(Pooler *p, Cancel *x);
 int64_t cancel_limit(const Pooler *p, const Cancel *x);
-void cancel_told(Pooler *p, Cancel *x);
 void cancel_handle(Pooler *p, Cancel *x, bool absorbed);
 void cancels_handle_all(Pooler *p, const Server *s, bool absorbed);
 void outcome_keep(Pooler *p, Cancel *x, Outcome o, const PgBackend *b);

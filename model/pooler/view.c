@@ -10,10 +10,6 @@ guint pooler_sessions(const Pooler *p) {
 const char *pooler_session_name(const Pooler *p, guint session) {
   return pooler_client_name(p, session / p->stride);
 }
-const char *pooler_pool_name(const Pooler *p, guint pool) {
-  return pool_config(p, pool)->name;
-}
-
 static guint on_idle_list(const Pooler *p, guint pool, guint server) {
   guint n = 0;
   for (guint i = 0; i < p->pools[pool].n_idle; i++) n += p->idle[(size_t)pool * p->row_servers + i] == server + 1;
