@@ -40,7 +40,7 @@ static double seconds(void) {
 
 /* Steps a second. */
 static double measure_write(const char *path, int64_t steps) {
-  const TraceEnd end = {.verdict = "pass", .loop = -1, .t_ns = -1};
+  const TraceEnd end = {.verdict = "pass", .lasso_from = -1, .t_ns = -1};
   g_autoptr(GError) error = NULL;
   double start = seconds();
   g_autoptr(TraceWriter) w = trace_writer_open(path, &header, &error);

@@ -68,7 +68,7 @@ static void same_end(const TraceEnd *a, const TraceEnd *b) {
     expect_str(a->metrics[i].name, b->metrics[i].name);
     expect(a->metrics[i].value == b->metrics[i].value);
   }
-  expect_int(a->loop, ==, b->loop);
+  expect_int(a->lasso_from, ==, b->lasso_from);
   expect_int(a->t_ns, ==, b->t_ns);
   expect_int(a->hashed, ==, b->hashed);
   expect(a->state_hash.lo == b->state_hash.lo && a->state_hash.hi == b->state_hash.hi);
@@ -100,7 +100,7 @@ static void every_member_returns(void) {
 static void least_trace_returns(void) {
   static const char *const none[] = {NULL};
   const TraceHeader h = {.version = "", .command = "", .scenario = "", .text = "", .overrides = none, .subject = ""};
-  const TraceEnd end = {.verdict = "", .loop = -1, .t_ns = -1};
+  const TraceEnd end = {.verdict = "", .lasso_from = -1, .t_ns = -1};
   round_trip(&h, NULL, 0, &end);
 }
 

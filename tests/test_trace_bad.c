@@ -98,7 +98,7 @@ static void altered_steps(void) {
 static void altered_footers(void) {
   refuse_all((const Alteration[]){
       {"\"steps\":4", "\"steps\":5", TRACE_ERROR_ALTERED, "t:6: the footer counts 5 steps, there are 4"},
-      {"\"loop\":1", "\"loop\":4", TRACE_ERROR_ALTERED, "t:6: the loop leads to no step"},
+      {"\"lasso_from\":1", "\"lasso_from\":4", TRACE_ERROR_ALTERED, "t:6: lasso_from names no step"},
       {"12.25", "\"12\"", TRACE_ERROR_ALTERED, "t:6: metrics[\"first.connect_ms\"] should be a number"},
       {"12.25", "1e999", TRACE_ERROR_FORMAT, "t:6: byte 208: a number out of range"},
       {"\"verdict\":\"fail\"", "\"verdict\":null", TRACE_ERROR_ALTERED, "t:6: member \"verdict\" should be a string"},

@@ -206,7 +206,7 @@ static void fewer_metrics(Sample *s) {
   s->end.n_metrics = 1;
 }
 static void loop(Sample *s) {
-  s->end.loop = -1;
+  s->end.lasso_from = -1;
 }
 static void end_t_ns(Sample *s) {
   s->end.t_ns = 4001;
@@ -223,7 +223,7 @@ static void footers(void) {
   expect_words(fewer_checks, "footer: checks is locks-released in A, (absent) in B\n");
   expect_words(metric, "footer: first.connect_ms is 12.25 in A, 12.5 in B\n");
   expect_words(fewer_metrics, "footer: metrics is iteration[2].connect_faults in A, (absent) in B\n");
-  expect_words(loop, "footer: loop is 1 in A, (absent) in B\n");
+  expect_words(loop, "footer: lasso_from is 1 in A, (absent) in B\n");
   expect_words(end_t_ns, "footer: t_ns is 4000 in A, 4001 in B\n");
   expect_words(state_hash, "footer: state_hash is 00000000000000030000000000000002 in A, "
                            "00000000000000040000000000000002 in B\n");

@@ -42,7 +42,7 @@ static char *timed_trace(void) {
                               .changed = changed,
                               .n_changed = 1},
                              {.i = 2, .t_ns = 1701, .who = "a", .what = "reap"}};
-  const TraceEnd end = {.verdict = "pass", .loop = -1, .t_ns = -1};
+  const TraceEnd end = {.verdict = "pass", .lasso_from = -1, .t_ns = -1};
   return write_text(&h, steps, 3, &end);
 }
 
@@ -97,7 +97,7 @@ static void untimed_steps_take_a_microsecond(void) {
   const TraceHeader h = {"0.1", "check", "s", "", none, NULL, 0, 1, "model:x", 0};
   const TraceStep steps[] = {{.i = 0, .t_ns = -1, .who = "a", .what = "x"},
                              {.i = 1, .t_ns = -1, .who = "a", .what = "y"}};
-  const TraceEnd end = {.verdict = "pass", .loop = -1, .t_ns = -1};
+  const TraceEnd end = {.verdict = "pass", .lasso_from = -1, .t_ns = -1};
   g_autofree char *trace = write_text(&h, steps, 2, &end), *json = exported(perfetto, trace), *events = events_of(json);
   expect_str(events, "M 1 thread_name a\nM 1 thread_sort_index\nX 1 x at 0.000 for 1.000\ni 1 y at 1.000\n");
 }

@@ -71,7 +71,7 @@ static bool write_long(const char *path, int64_t steps, GError **error) {
     s.steps[1].i = i;
     trace_writer_step(w, &s.steps[1], NULL);
   }
-  s.end.loop = -1;
+  s.end.lasso_from = -1;
   return trace_writer_close(w, &s.end, error);
 }
 
@@ -100,7 +100,7 @@ static void first_error_stays(void) {
   expect_str(first->message, "/dev/null: text is not UTF-8: \"\\377\"");
   expect(!trace_writer_step(w, &s.steps[1], &again));
   expect_str(again->message, first->message);
-  s.end.loop = -1;
+  s.end.lasso_from = -1;
   expect(!trace_writer_close(w, &s.end, &last));
   expect_str(last->message, first->message);
 }
@@ -230,7 +230,7 @@ static void rename_fails(void) {
   g_autoptr(GError) error = NULL;
   g_autoptr(TraceWriter) w = trace_writer_open(p.path, &s.header, NULL);
   g_mkdir(p.path, 0700); /* meanwhile, somebody */
-  s.end.loop = -1;
+  s.end.lasso_from = -1;
   expect(!trace_writer_close(w, &s.end, &error));
   g_autofree char *should = g_strdup_printf("%s: cannot rename: Is a directory", p.path);
   expect_str(error ? error->message : NULL, should);

@@ -53,7 +53,7 @@ static inline void sample_init(Sample *s) {
                       .n_checks = 2,
                       .metrics = s->metrics,
                       .n_metrics = 2,
-                      .loop = 1,
+                      .lasso_from = 1,
                       .t_ns = 4000,
                       .hashed = true,
                       .state_hash = {.lo = 2, .hi = 3}};
@@ -75,7 +75,7 @@ static const char sample_text[] =
     "\"choice\":[{\"name\":\"exit-order\",\"n\":8192,\"took\":77},{\"name\":\"tie\",\"n\":2,\"took\":0}]}\n"
     "{\"end\":{\"steps\":4,\"verdict\":\"fail\",\"checks\":[{\"name\":\"slot-owned-once\",\"verdict\":\"violated\","
     "\"step\":2,\"why\":\"slot 3 has two owners\"},{\"name\":\"locks-released\",\"verdict\":\"holds\"}],"
-    "\"metrics\":{\"first.connect_ms\":12.25,\"iteration[2].connect_faults\":4096},\"loop\":1,\"t_ns\":4000,"
+    "\"metrics\":{\"first.connect_ms\":12.25,\"iteration[2].connect_faults\":4096},\"lasso_from\":1,\"t_ns\":4000,"
     "\"state_hash\":\"00000000000000030000000000000002\"}}\n";
 
 /* A trace of the given parts as text, by way of a file; g_free. */

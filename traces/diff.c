@@ -142,7 +142,7 @@ static bool differ_ends(TraceDifference *d, const TraceEnd *a, const TraceEnd *b
   differ_text(d, "verdict", a->verdict, b->verdict);
   differ_checks(d, a, b);
   differ_metrics(d, a, b);
-  differ_optional(d, "loop", a->loop, b->loop);
+  differ_optional(d, "lasso_from", a->lasso_from, b->lasso_from);
   differ_optional(d, "t_ns", a->t_ns, b->t_ns);
   return differ_hash(d, "state_hash", a->hashed ? &a->state_hash : NULL, b->hashed ? &b->state_hash : NULL);
 }

@@ -83,7 +83,7 @@ static char *chart_text(const Chart *c, const TraceHeader *h, const TraceEnd *en
   g_string_append_c(out, ' ');
   append_escaped(out, h->subject);
   g_string_append_printf(out, " seed %" G_GUINT64_FORMAT "\n%s", h->seed, c->declared->str);
-  int64_t loop = end ? end->loop : -1;
+  int64_t loop = end ? end->lasso_from : -1;
   for (guint i = 0; i < c->lines->len; i++) {
     if (i == loop) g_string_append(out, "  loop forever\n");
     g_string_append_printf(out, "%s\n", (const char *)c->lines->pdata[i]);

@@ -188,7 +188,7 @@ static const Member end_table[] = {
     {"verdict", MEMBER_TEXT, true, offsetof(EndMembers, end.verdict), 0},
     {"checks", MEMBER_ARRAY, true, offsetof(EndMembers, checks), 0},
     {"metrics", MEMBER_OBJECT, true, offsetof(EndMembers, metrics), 0},
-    {"loop", MEMBER_COUNT, false, offsetof(EndMembers, end.loop), 0},
+    {"lasso_from", MEMBER_COUNT, false, offsetof(EndMembers, end.lasso_from), 0},
     {"t_ns", MEMBER_COUNT, false, offsetof(EndMembers, end.t_ns), 0},
     {"state_hash", MEMBER_HASH, false, offsetof(EndMembers, end.state_hash), offsetof(EndMembers, end.hashed)},
     {0}};
@@ -206,7 +206,7 @@ static char *parse_metrics(const GArray *values, guint object, GArray *into) {
 
 char *trace_parse_end(const GArray *values, TraceParts *p, TraceEnd *end) {
   static const Member outer[] = {{"end", MEMBER_OBJECT, true, 0, 0}, {0}};
-  EndMembers m = {.end = {.loop = -1, .t_ns = -1}};
+  EndMembers m = {.end = {.lasso_from = -1, .t_ns = -1}};
   guint inner = 0;
   char *why = members_read(values, 0, outer, &inner);
   if (!why) why = members_read(values, inner, end_table, &m);

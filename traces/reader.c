@@ -134,7 +134,7 @@ static TraceNext accept_end(TraceReader *r, GError **error) {
   if (!why && r->end.steps != r->steps)
     why = g_strdup_printf("the footer counts %" G_GINT64_FORMAT " steps, there are %" G_GINT64_FORMAT, r->end.steps,
                           r->steps);
-  if (!why && r->end.loop >= r->steps && r->end.loop >= 0) why = g_strdup("the loop leads to no step");
+  if (!why && r->end.lasso_from >= r->steps && r->end.lasso_from >= 0) why = g_strdup("lasso_from names no step");
   if (why) return altered(r, why, error);
   LinesNext next = lines_peek(r->lines, error); /* the footer's strings stay in their line */
   if (next == LINES_FAILED) return TRACE_FAILED;

@@ -77,8 +77,8 @@ typedef struct {
   const TraceCheck *checks;
   const TraceMetric *metrics;
   guint n_checks, n_metrics;
-  int64_t loop; /* a lasso: the last step leads back to the state before step `loop`; -1: none, left out */
-  int64_t t_ns; /* -1: untimed, left out */
+  int64_t lasso_from; /* a lasso: the last step leads back to the state before this one, for ever; -1: none, left out */
+  int64_t t_ns;       /* -1: untimed, left out */
   bool hashed;
   Hash128 state_hash;
 } TraceEnd;

@@ -189,7 +189,7 @@ static void write_end(Output *o, const TraceEnd *end, int64_t steps) {
   KEY_STRING(o, "verdict", end->verdict);
   KEY(o, "checks"), write_checks(o, end);
   KEY(o, "metrics"), write_metrics(o, end);
-  if (end->loop >= 0) KEY_INT(o, "loop", end->loop);
+  if (end->lasso_from >= 0) KEY_INT(o, "lasso_from", end->lasso_from);
   if (end->t_ns >= 0) KEY_INT(o, "t_ns", end->t_ns);
   if (end->hashed) KEY(o, "state_hash"), put_hash(o, end->state_hash);
   LITERAL(o, "}}");
@@ -198,7 +198,7 @@ static void write_end(Output *o, const TraceEnd *end, int64_t steps) {
 
 bool trace_writer_close(TraceWriter *w, const TraceEnd *end, GError **error) {
   g_assert(!w->closed && end->verdict);
-  g_assert(end->loop < 0 || end->loop < w->steps);
+  g_assert(end->lasso_from < 0 || end->lasso_from < w->steps);
   w->closed = true;
   write_end(w->out, end, w->steps);
   return output_commit(w->out, error);
