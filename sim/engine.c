@@ -29,6 +29,7 @@ struct Engine {
   GArray *parked;  /* of ProcId: could go on, but for a guard (world.h, TypeGuide) */
   int64_t now;
   uint64_t n_events, n_steps, n_ranked;
+  bool drew; /* from a stream, among more than one */
   guint cores_free, run_head, run_tail;
   EngineListener listener;
   void *listening;
@@ -113,7 +114,10 @@ static Rng *stream(Engine *e, ChoiceId what) {
 static uint64_t on_choose(void *driver, ChoiceId what, uint64_t n) {
   Engine *e = driver;
   uint64_t took;
-  if (!e->listener.chosen || !e->listener.chosen(e->listening, what, n, &took)) took = rng_below(stream(e, what), n);
+  if (!e->listener.chosen || !e->listener.chosen(e->listening, what, n, &took)) {
+    took = rng_below(stream(e, what), n);
+    e->drew |= n > 1;
+  }
   if (e->listener.step) {
     TraceChoice c = {world_choice_name(e->w, what), (int64_t)n, (int64_t)took};
     g_array_append_val(e->choices, c);
@@ -369,4 +373,7 @@ uint64_t engine_steps(const Engine *e) {
 }
 uint64_t engine_ties(const Engine *e) {
   return event_queue_ties(e->events);
+}
+bool engine_seeded(const Engine *e) {
+  return e->drew || (e->config.ties == TIES_SEEDED && engine_ties(e) > 0);
 }

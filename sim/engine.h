@@ -52,3 +52,6 @@ int64_t engine_next(const Engine *e); /* time of what comes next; INT64_MAX: not
 uint64_t engine_events(const Engine *e);
 uint64_t engine_steps(const Engine *e);
 uint64_t engine_ties(const Engine *e); /* events that had an equal in time when they were taken */
+/* The seed decided something: a draw among several, or the order of a tie. False: every seed gives this very run, since
+ * up to its end no two seeds had anything to differ in. */
+bool engine_seeded(const Engine *e);

@@ -61,6 +61,7 @@ typedef struct {
   GArray *metrics, *hotspots;    /* of Metric, HotSpotRow */
   GArray *unexplained;           /* of Unexplained */
   uint64_t events, ties, steps;
+  bool seeded;     /* false: the seed decided nothing (engine_seeded) */
   uint64_t judged; /* steps after which the checks were judged: fewer than `steps` on a large model (run.c) */
   int64_t virtual_ns;
   Hash128 state_hash;

@@ -136,6 +136,7 @@ static void keep(Run *r) {
   keep_unexplained(r);
   res->events = engine_events(r->engine);
   res->ties = engine_ties(r->engine);
+  res->seeded = engine_seeded(r->engine);
   res->steps = engine_steps(r->engine);
   res->virtual_ns = engine_now(r->engine);
   res->state_hash = world_hash(r->model->world);

@@ -24,6 +24,7 @@ typedef struct {
   GPtrArray *plain;             /* of char *: overrides of every point, "KEY=VALUE" */
   GPtrArray *keys;              /* of SweptKey */
   GPtrArray *variants;          /* of char *: names, "a+b" for two over each other */
+  GPtrArray *variant_sets;      /* of GPtrArray of char *: what each of them overrides */
   bool own_variant;             /* none was asked for: the one variant is the scenario's */
   guint combinations, seeds;
   uint64_t seed;        /* the first; then each one more */
@@ -31,10 +32,18 @@ typedef struct {
   Published *published; /* NULL: the scenario names none */
 } SweepPlan;
 
+/* One of two sides that are compared: stands in the place of a variant. */
+typedef struct {
+  const char *name;      /* "split-pgxactoff" */
+  const GPtrArray *sets; /* of char *: "KEY=VALUE" (side.h) */
+} SweepSide;
+
 typedef struct {
   const char *const *sets; /* of the command line, "KEY=VALUE" or "KEY=LIST"; NULL: none */
   const char *seed;        /* NULL: the scenario's */
   const char *variants;    /* "A,B"; NULL: the scenario's */
+  const SweepSide *sides;  /* in place of variants, n_sides of them, which may be alike; NULL */
+  guint n_sides;
   gint64 repeat;
   const gint *interrupted; /* making a plan of many points takes time; NULL */
 } SweepRequest;
@@ -65,8 +74,9 @@ Scenario *sweep_load(const SweepPlan *p, guint point, const ScenarioOptions *bas
 typedef struct {
   CheckTable checks;
   const ScenarioOptions *base;
-  guint jobs;              /* threads */
-  const gint *interrupted; /* or NULL */
+  guint jobs;                              /* threads */
+  const gint *interrupted;                 /* or NULL */
+  bool (*wanted)(void *data, guint point); /* leaves out points; asked before the first is run. NULL: all are wanted */
   /* A point has finished; called by one thread at a time. False and *error: nothing more is begun. */
   bool (*finished)(void *data, guint point, const RunResult *r, guint done, GError **error);
   void *data;

@@ -1,5 +1,6 @@
 /* sweep_plan.c - from a command line to points, every one of them loaded once; see sweep.h. */
 #include "sim/scenario/units.h"
+#include "sim/side.h"
 #include "sim/sweep.h"
 #include <string.h>
 
@@ -19,6 +20,7 @@ static SweepPlan *plan_new(void) {
   p->plain = g_ptr_array_new_with_free_func(g_free);
   p->keys = g_ptr_array_new_with_free_func(key_free);
   p->variants = g_ptr_array_new_with_free_func(g_free);
+  p->variant_sets = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
   p->sources = g_ptr_array_new_with_free_func(scenario_source_free);
   p->combinations = 1;
   return p;
@@ -33,6 +35,7 @@ void sweep_plan_free(SweepPlan *p) {
   g_ptr_array_unref(p->plain);
   g_ptr_array_unref(p->keys);
   g_ptr_array_unref(p->variants);
+  g_ptr_array_unref(p->variant_sets);
   g_ptr_array_unref(p->sources);
   published_free(p->published);
   g_free(p);
@@ -117,15 +120,31 @@ static void name_columns(SweepPlan *p) {
   }
 }
 
+static void add_variant(SweepPlan *p, const char *name, GPtrArray *sets_taken) {
+  g_ptr_array_add(p->variants, g_strdup(name));
+  g_ptr_array_add(p->variant_sets, sets_taken);
+}
+
+static bool add_sides(SweepPlan *p, const SweepRequest *r) {
+  for (guint i = 0; i < r->n_sides; i++) {
+    GPtrArray *sets = g_ptr_array_new_with_free_func(g_free);
+    for (guint k = 0; k < r->sides[i].sets->len; k++) g_ptr_array_add(sets, g_strdup(r->sides[i].sets->pdata[k]));
+    add_variant(p, r->sides[i].name, sets);
+  }
+  return true;
+}
+
 static bool add_variants(SweepPlan *p, const char *list, GError **error) {
   p->own_variant = !list;
-  if (!list) return g_ptr_array_add(p->variants, g_strdup("")), true;
+  if (!list) return add_variant(p, "", g_ptr_array_new()), true;
   g_auto(GStrv) names = g_strsplit(list, ",", -1);
   for (char **name = names; *name; name++) {
     if (!*g_strstrip(*name)) return WRONG("--variant %.100s: an empty name in the list", list);
     if (g_ptr_array_find_with_equal_func(p->variants, *name, g_str_equal, NULL))
       return WRONG("--variant %.100s: %s stands in it twice", list, *name);
-    g_ptr_array_add(p->variants, g_strdup(*name));
+    GPtrArray *sets = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(sets, side_variants(*name));
+    add_variant(p, *name, sets);
   }
   return p->variants->len > 0 || WRONG("--variant: no name");
 }
@@ -134,7 +153,7 @@ static bool parse_request(SweepPlan *p, const SweepRequest *r, GError **error) {
   for (guint i = 0; r->sets && r->sets[i]; i++)
     if (!add_set(p, r->sets[i], error)) return false;
   name_columns(p);
-  if (!add_variants(p, r->variants, error)) return false;
+  if (!(r->sides ? add_sides(p, r) : add_variants(p, r->variants, error))) return false;
   if (r->repeat < 1) return WRONG("--repeat takes a number of 1 or more");
   if (p->variants->len > SWEEP_MAX_POINTS / p->combinations ||
       r->repeat > SWEEP_MAX_POINTS / (p->combinations * p->variants->len))
@@ -192,11 +211,8 @@ static GPtrArray *overrides_of(const SweepPlan *p, guint point) {
   for (guint i = 0; i < p->keys->len; i++)
     g_ptr_array_add(sets, g_strconcat(((SweptKey *)p->keys->pdata[i])->key, "=",
                                       sweep_value(p, i, sweep_combination(p, point)), NULL));
-  if (!p->own_variant) {
-    g_auto(GStrv) names = g_strsplit(sweep_variant(p, point), "+", -1);
-    g_autofree char *joined = g_strjoinv(", ", names);
-    g_ptr_array_add(sets, g_strdup_printf("postgres.variant=[%s]", joined));
-  }
+  const GPtrArray *own = p->variant_sets->pdata[point / p->seeds % p->variants->len];
+  for (guint i = 0; i < own->len; i++) g_ptr_array_add(sets, g_strdup(own->pdata[i]));
   g_ptr_array_add(sets, NULL);
   return sets;
 }

@@ -77,7 +77,8 @@ bool sweep_run(const SweepPlan *p, const SweepRunOptions *o, GPtrArray *results,
   for (guint point = 0; point < results->len; point++) s.done += results->pdata[point] != NULL;
   GThreadPool *pool = g_thread_pool_new(work, &s, (gint)o->jobs, TRUE, error);
   for (guint point = 0; pool && point < results->len; point++) /* a worker writes only to its own, pushed point */
-    if (!results->pdata[point]) g_thread_pool_push(pool, GUINT_TO_POINTER(point + 1), NULL);
+    if (!results->pdata[point] && (!o->wanted || o->wanted(o->data, point)))
+      g_thread_pool_push(pool, GUINT_TO_POINTER(point + 1), NULL);
   if (pool) g_thread_pool_free(pool, FALSE, TRUE);
   g_mutex_clear(&s.lock);
   if (s.error) g_propagate_error(error, s.error);
