@@ -67,10 +67,8 @@ static void give_verdicts(RunResult *r, const SearchResult *found) {
   for (guint i = 0; i < r->checks->len; i++) {
     CheckResult *c = &g_array_index(r->checks, CheckResult, i);
     const Finding *f = finding_of(found, (gint)i);
-    c->verdict = f                  ? CHECK_VIOLATED
-                 : found->blind[i]  ? CHECK_UNKNOWN
-                 : found->exhausted ? CHECK_HOLDS
-                                    : CHECK_NOT_VIOLATED;
+    bool all = found->exhausted && (found->loops || !check_is_liveness(c->check));
+    c->verdict = f ? CHECK_VIOLATED : found->blind[i] ? CHECK_UNKNOWN : all ? CHECK_HOLDS : CHECK_NOT_VIOLATED;
     if (!f) continue;
     c->step = (int64_t)f->path->len - 1;
     c->why = g_strdup(f->why);

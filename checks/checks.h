@@ -29,3 +29,13 @@ Judgement check_no_double_free(const Model *m, GString *why);
 Judgement check_no_crash(const Model *m, GString *why);
 Judgement check_no_client_error(const Model *m, GString *why);
 Judgement check_session_is_clean(const Model *m, GString *why);
+
+/* checks/pooler_liveness.c */
+Judgement check_seen_by_pooler(const Model *m, GString *why); /* blind where there is none, else fine */
+Judgement check_cancel_arrives(const Model *m, GString *why);
+guint subjects_waiters(const Model *m);
+bool pending_waiter(const Model *m, guint subject, GString *why);
+guint subjects_cancels(const Model *m);
+bool pending_cancel(const Model *m, guint subject, GString *why);
+guint subjects_shutdowns(const Model *m);
+bool pending_shutdown(const Model *m, guint subject, GString *why);

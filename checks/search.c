@@ -58,6 +58,7 @@ static bool worker_init(Worker *k, const SearchOptions *o, const WorldPeak *room
   k->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   k->why = g_string_new(NULL);
   k->blind = g_new0(guint, o->n_checks + 1);
+  k->liveness = search_has_liveness(o);
   return true;
 }
 
@@ -180,6 +181,14 @@ void worker_judge(Worker *k, void (*broken)(void *data, gint check, const char *
   }
 }
 
+void worker_judge_rest(Worker *k, void (*broken)(void *data, gint check, const char *why), void *data) {
+  if (!k->liveness || !stepper_may_rest(k->stepper)) return;
+  g_autoptr(GPtrArray) whys = g_ptr_array_new_with_free_func(g_free); /* by check: `broken` may walk about */
+  for (guint i = 0; i < k->o->n_checks; i++) g_ptr_array_add(whys, stepper_rests_pending(k->stepper, k->o->checks[i]));
+  for (guint i = 0; i < k->o->n_checks; i++)
+    if (whys->pdata[i]) broken(data, (gint)i, whys->pdata[i]);
+}
+
 char *worker_stuck(Worker *k) {
   const Model *m = stepper_model(k->stepper);
   if (m->ops->done(m)) return NULL;
@@ -256,6 +265,12 @@ bool search_add_finding(SearchResult *r, const SearchOptions *o, Worker *k, gint
   *f = (Finding){check, g_strdup(why), path, g_steal_pointer(&signature)};
   g_ptr_array_add(r->findings, f);
   return true;
+}
+
+bool search_has_liveness(const SearchOptions *o) {
+  for (guint i = 0; i < o->n_checks; i++)
+    if (check_is_liveness(o->checks[i])) return true;
+  return false;
 }
 
 const char *search_stop_words(SearchStop s) {

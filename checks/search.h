@@ -56,6 +56,7 @@ typedef struct {
   guint depth;          /* length of the longest path looked at; breadth-first: of the deepest level */
   uint64_t waits_limit; /* states where nothing moves until a limit fires, which it does not untimed */
   GPtrArray *findings;  /* of Finding, in the order found */
+  bool loops;           /* what stays pending on a round for ever was looked for: exhausted, that holds too */
   guint *blind;         /* by check: it could see nothing */
   guint vector_bits;
   size_t store_bytes;
@@ -65,6 +66,9 @@ typedef struct {
   double seconds;  /* measured */
 } SearchResult;
 
+/* A check that looks for what stays pending for ever is among those asked for: then a search must keep every state's
+ * moves (no reduction that leaves some out, or takes states for one another). */
+bool search_has_liveness(const SearchOptions *o);
 /* NULL and *error when the model cannot be built. */
 SearchResult *search_run(const SearchOptions *o, GError **error);
 /* A stepper as searches use them: with room for all that comes and goes at once. NULL and *error: as the model says. */

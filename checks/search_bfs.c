@@ -11,10 +11,10 @@
 enum { WAVE = 2048, CHUNK = 32, CHUNKS = WAVE / CHUNK, COMBOS = 64, LINK_LOST = 0xffff };
 
 typedef struct {
-  gint check; /* -1: deadlock of the parent itself */
+  gint check; /* -1: deadlock */
   uint32_t parent;
   uint16_t link;
-  const uint64_t *vector; /* of the broken state; NULL: deadlock */
+  const uint64_t *vector; /* of the broken state; NULL: the parent, where nothing goes on */
   char *why;
 } Broken;
 
@@ -126,10 +126,11 @@ static void expand(Expander *e, uint32_t state) {
   e->parent = state;
   vector_decode(k->layout, k->arena, vector_of(e->b, state));
   const GArray *moves = stepper_moves(k->stepper);
+  e->link = 0;
+  e->vector = NULL;
+  worker_judge_rest(k, add_broken, e);
   if (moves->len == 0) {
     g_autofree char *why = worker_stuck(k);
-    e->link = 0;
-    e->vector = NULL;
     if (why) add_broken(e, -1, why);
     return;
   }
@@ -310,7 +311,7 @@ static void take_findings(Bfs *b) {
     for (guint j = 0; j < b->chunks[i].broken->len; j++) {
       const Broken *br = &g_array_index(b->chunks[i].broken, Broken, j);
       if (!search_wants(b->r, b->o, br->check)) continue;
-      GArray *path = path_to(b, br->parent, br->check < 0 ? NULL : br);
+      GArray *path = path_to(b, br->parent, br->vector ? br : NULL);
       if (path) search_add_finding(b->r, b->o, &b->crew->workers[0], br->check, br->why, path);
     }
 }

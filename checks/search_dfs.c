@@ -145,6 +145,14 @@ static void expand(Dfs *d, guint depth) {
   g_array_append_val(d->frames, f);
 }
 
+/* Findings walk about, so the state is taken up again after each judgement. */
+static void expand_from(Dfs *d, const uint64_t *vector, guint depth) {
+  take_up(d, vector);
+  worker_judge_rest(d->k, add_broken, d);
+  take_up(d, vector);
+  expand(d, depth);
+}
+
 /* Is this state to be expanded at this depth? */
 static bool is_news(Dfs *d, const uint64_t *vector, guint depth, bool *fresh) {
   *fresh = store_add(d->store, vector, 0, 0) != STORE_NONE;
@@ -180,8 +188,7 @@ static void step(Dfs *d) {
   world_mark(d->k->w, marks);
   if (fresh || marks) worker_judge(d->k, add_broken, d);
   if (!news) return;
-  take_up(d, vector); /* findings walk about */
-  expand(d, depth);
+  expand_from(d, vector, depth);
 }
 
 /* ---- one search, one bound after the other ---- */
@@ -209,8 +216,7 @@ static void run_bound(Dfs *d) {
     is_news(d, first, 0, &fresh);
     world_marks_clear(d->k->w);
     worker_judge(d->k, add_broken, d);
-    take_up(d, first);
-    expand(d, 0);
+    expand_from(d, first, 0);
     while (d->frames->len && !d->longer && !limit_reached(d)) step(d);
   } while (d->longer);
 }

@@ -15,6 +15,7 @@ typedef struct {
   GString *why;
   uint64_t transitions, waits_limit;
   guint *blind;
+  bool liveness; /* search_has_liveness */
 } Worker;
 
 typedef struct {
@@ -35,6 +36,8 @@ VectorLayout *crew_widen(Crew *c);
 void worker_go(Worker *k, Move m);
 /* Judges the state that stands in the worker's stepper; calls `broken` for each check that is. */
 void worker_judge(Worker *k, void (*broken)(void *data, gint check, const char *why), void *data);
+/* Judges the end of a path: where nothing need go on, what is pending stays so. Calls `broken` as worker_judge. */
+void worker_judge_rest(Worker *k, void (*broken)(void *data, gint check, const char *why), void *data);
 /* The words for a deadlock; NULL: none, it waits for a limit or all is done. */
 char *worker_stuck(Worker *k);
 

@@ -104,16 +104,21 @@ static void begin(Walks *s, guint walk) {
   for (guint i = 0; i < s->o->changes; i++) s->change_at[i] = (guint)rng_below(&s->rng, MAX(s->longest, 16));
 }
 
+/* Nothing moves, or nothing need move and something pending was found to stay so. */
+static bool ends(Walks *s, guint n_moves) {
+  guint before = s->r->findings->len;
+  g_autofree char *stuck = n_moves ? NULL : worker_stuck(s->k);
+  worker_judge_rest(s->k, add_broken, s);
+  if (stuck) add_broken(s, -1, stuck);
+  return n_moves == 0 || s->r->findings->len > before;
+}
+
 static void walk(Walks *s, guint number) {
   guint most = s->o->max_depth ? s->o->max_depth : STEPS_DEFAULT;
   begin(s, number);
   for (guint i = 0; i < most; i++) {
     const GArray *moves = stepper_moves(s->k->stepper);
-    if (moves->len == 0) {
-      g_autofree char *why = worker_stuck(s->k);
-      if (why) add_broken(s, -1, why);
-      break;
-    }
+    if (ends(s, moves->len)) break;
     worker_go(s->k, g_array_index(moves, Move, choose(s, moves, i)));
     g_array_append_vals(s->path, stepper_branch(s->k->stepper), 1);
     count(s);

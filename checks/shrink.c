@@ -22,7 +22,12 @@ static bool possible(Stepper *s, Move m) {
 
 static bool broken(const Shrinker *k, GString *why) {
   Model *m = stepper_model(k->s);
-  if (k->check >= 0) return k->o->checks[k->check]->judge(m, why) == JUDGED_BROKEN;
+  if (k->check >= 0) {
+    if (k->o->checks[k->check]->judge(m, why) == JUDGED_BROKEN) return true;
+    g_autofree char *rests = stepper_rests_pending(k->s, k->o->checks[k->check]);
+    if (rests) g_string_assign(why, rests);
+    return rests != NULL;
+  }
   return stepper_moves(k->s)->len == 0 && stepper_stuck(k->s);
 }
 

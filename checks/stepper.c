@@ -201,6 +201,30 @@ bool stepper_narrowed(const Stepper *s) {
   return s->narrowed;
 }
 
+/* ---- fairness ---- */
+
+bool stepper_forced(const Stepper *s, Move m) {
+  if (m.kind == MOVE_LOSE) return false;
+  if (s->timeline || m.kind == MOVE_DELIVER) return true;
+  const TypeGuide *g = world_guide_of(s->w, world_type_of(s->w, m.subject));
+  return !g || !g->unforced || !g->unforced(s->w, m.subject, world_locals(s->w, m.subject));
+}
+
+bool stepper_may_rest(Stepper *s) {
+  const GArray *moves = stepper_moves(s);
+  for (guint i = 0; i < moves->len; i++)
+    if (stepper_forced(s, g_array_index(moves, Move, i))) return false;
+  return true;
+}
+
+char *stepper_rests_pending(Stepper *s, const Check *c) {
+  if (!check_is_liveness(c) || !stepper_may_rest(s)) return NULL;
+  g_autoptr(GString) why = g_string_new(NULL);
+  if (!check_any_pending(c, s->model, why)) return NULL;
+  g_string_append(why, ", and nothing need go on");
+  return g_string_free(g_steal_pointer(&why), FALSE);
+}
+
 /* ---- the end of the road ---- */
 
 bool stepper_waits_for_limit(const Stepper *s) {

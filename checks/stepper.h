@@ -59,6 +59,14 @@ const Branch *stepper_branch(const Stepper *s); /* the last move made, with its 
 bool stepper_narrowed(const Stepper *s);        /* a choice had more answers than are tried: nothing can hold */
 void stepper_answer_with(Stepper *s, uint64_t (*choose)(void *data, ChoiceId what, uint64_t n), void *data);
 
+/* Must this move, one of stepper_moves, be made at last if it stays possible? Not what the network loses; not, untimed,
+ * what the environment may never do. */
+bool stepper_forced(const Stepper *s, Move m);
+/* No move of this state is forced: it may stay as it is for ever. */
+bool stepper_may_rest(Stepper *s);
+/* In such a state: what the check says is pending, and so stays for ever, in words. NULL: nothing. */
+char *stepper_rests_pending(Stepper *s, const Check *c);
+
 /* No move, although not all is done: a deadlock. A state where an armed limit could still fire is none. */
 bool stepper_stuck(Stepper *s);
 bool stepper_waits_for_limit(const Stepper *s);

@@ -187,12 +187,23 @@ static bool take_step(Walk *k, const Branch *b) {
   return same;
 }
 
-static void judge_end(Walk *k) {
-  const Model *m = stepper_model(k->s);
-  if (!k->broken && stepper_moves(k->s)->len == 0 && stepper_stuck(k->s)) {
-    k->result->stopped = model_deadlock_words(k->w);
+/* Pending where nothing need go on: for ever. */
+static void judge_rest(Walk *k) {
+  for (guint i = 0; i < k->result->checks->len; i++) {
+    CheckResult *c = &g_array_index(k->result->checks, CheckResult, i);
+    if (c->verdict != CHECK_NOT_VIOLATED || !(c->why = stepper_rests_pending(k->s, c->check))) continue;
+    c->verdict = CHECK_VIOLATED;
+    c->step = (int64_t)k->result->steps - 1;
     k->broken = true;
   }
+}
+
+static void judge_end(Walk *k) {
+  const Model *m = stepper_model(k->s);
+  bool stuck = !k->broken && stepper_moves(k->s)->len == 0 && stepper_stuck(k->s);
+  if (stuck) k->result->stopped = model_deadlock_words(k->w);
+  k->broken |= stuck;
+  judge_rest(k);
   if (m->ops->done(m) && k->p->text) g_string_append(k->p->text, "       all is done\n");
 }
 

@@ -12,6 +12,11 @@ typedef struct {
   CheckSees sees;
   /* Looks at the state between two steps. Broken: says in `why` the broken condition, with both sides. */
   Judgement (*judge)(const Model *m, GString *why);
+  /* Liveness, NULL for a check of states alone: each subject (a waiter, a cancel) is pending or not, and none may be so
+   * for ever, under fairness (checks/README.md). Beside that `judge` says what one state shows. */
+  guint (*subjects)(const Model *m);
+  /* What it waits for is put into `why` (NULL: not asked): "a waits for a server connection". */
+  bool (*pending)(const Model *m, guint subject, GString *why);
 } Check;
 
 typedef struct {
@@ -19,5 +24,8 @@ typedef struct {
   guint n;
 } CheckTable;
 
+bool check_is_liveness(const Check *c);
+/* The first subject that is pending, with what it waits for; false: none is. Of a check of states alone: false. */
+bool check_any_pending(const Check *c, const Model *m, GString *why);
 const Check *check_find(const CheckTable *t, const char *name); /* NULL: unknown */
 const char *check_verdict_word(CheckVerdict v);                 /* "holds", "not-violated" */

@@ -45,7 +45,7 @@ static void take_checks(struct Plugged *p) {
   g_assert(p->plugin->n_checks <= PLUGIN_CHECKS_MAX);
   p->checks = g_atomic_rc_box_alloc0(sizeof(Check) * PLUGIN_CHECKS_MAX);
   for (guint i = 0; i < p->plugin->n_checks; i++)
-    p->checks[i] = (Check){p->plugin->checks[i].name, p->plugin->checks[i].about, SEES_INSIDE, judges[i]};
+    p->checks[i] = (Check){p->plugin->checks[i].name, p->plugin->checks[i].about, SEES_INSIDE, .judge = judges[i]};
 }
 
 /* ---- the model ---- */

@@ -70,6 +70,16 @@ int run_result_exit(const RunResult *r) {
   return status[r->verdict];
 }
 
+bool check_is_liveness(const Check *c) {
+  return c->pending != NULL;
+}
+
+bool check_any_pending(const Check *c, const Model *m, GString *why) {
+  for (guint i = 0, n = c->pending ? c->subjects(m) : 0; i < n; i++)
+    if (c->pending(m, i, why)) return true;
+  return false;
+}
+
 const Check *check_find(const CheckTable *t, const char *name) {
   for (guint i = 0; i < t->n; i++)
     if (strcmp(t->checks[i].name, name) == 0) return &t->checks[i];

@@ -142,6 +142,18 @@ static void keep(Run *r) {
   res->state_hash = world_hash(r->model->world);
 }
 
+/* Nothing more will come: what is pending stays so. */
+static void judge_pending(Run *r) {
+  for (guint i = 0; i < r->result->checks->len; i++) {
+    CheckResult *c = &g_array_index(r->result->checks, CheckResult, i);
+    g_autoptr(GString) why = g_string_new(NULL);
+    if (c->verdict != CHECK_NOT_VIOLATED || !check_any_pending(c->check, r->model, why)) continue;
+    c->verdict = CHECK_VIOLATED;
+    c->step = (int64_t)engine_steps(r->engine) - 1;
+    c->why = g_strconcat(why->str, ", and nothing goes on", NULL);
+  }
+}
+
 static void conclude(Run *r, EngineEnd end) {
   RunResult *res = r->result;
   if (res->interrupted)
@@ -156,6 +168,7 @@ static void conclude(Run *r, EngineEnd end) {
     res->stopped = model_deadlock_words(r->model->world);
   res->limited = end == ENGINE_TIME || end == ENGINE_CLOCK;
   if (!r->broken && r->result->checks->len) judge(r);
+  if (end == ENGINE_IDLE) judge_pending(r);
 }
 
 /* ---- one pass ---- */

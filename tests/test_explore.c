@@ -245,7 +245,7 @@ static void deadlock_is_found_in_four(void) {
 
 /* As a check it is broken where the search says deadlock, and nowhere else. */
 static void the_check_sees_the_deadlock(void) {
-  static const Check check = {"no-deadlock", "", SEES_WIRE, check_no_deadlock}, *const checks[] = {&check};
+  static const Check check = {"no-deadlock", "", SEES_WIRE, .judge = check_no_deadlock}, *const checks[] = {&check};
   SearchOptions o = {.stepper = {.build = small_build, .source = (gpointer)&crossed}, .findings_max = 1};
   o.checks = checks;
   o.n_checks = 1;

@@ -71,4 +71,9 @@ static const char *arrivals_at(const World *w, const void *locals) {
   (void)w;
   return ((const Arrivals *)locals)->waiting ? "arrive" : "next";
 }
+static bool unforced(const World *w, ProcId self, const void *locals) {
+  (void)w, (void)self, (void)locals;
+  return true;
+}
+const TypeGuide arrivals_guide = {.unforced = unforced};
 const ProcessType arrivals_type = {"arrivals", sizeof(Arrivals), arrivals_resume, arrivals_at};

@@ -172,6 +172,9 @@ static void make_types(Pooler *p) {
   world_guide(p->w, p->t_session, &session_guide);
   world_guide(p->w, p->t_server, &server_guide);
   world_guide(p->w, p->t_cancel, &cancel_guide);
+  world_guide(p->w, p->t_event, &event_guide);
+  world_guide(p->w, p->t_moment, &moment_guide);
+  world_guide(p->w, p->t_arrivals, &arrivals_guide);
   p->ch_delay = world_choice(p->w, "delay");
   p->ch_process = world_choice(p->w, "pooler-process");
   p->ch_host = world_choice(p->w, "postmaster");

@@ -54,6 +54,17 @@ bool carrier_next(Pooler *p, guint pool) {
   return true;
 }
 
+/* Parked past the end of its query though it could have been carried before: its turn was forgotten. */
+void carrier_query_ended(Pooler *p, const Session *e) {
+  for (guint i = 0; i < p->n_cancels && e->request == REQ_QUERY; i++) {
+    const Cancel *x = &p->cancels[i];
+    bool its = x->session == session_id(p, e) + 1 && x->query == e->query && !(x->flags & (XF_STALE | XF_JUDGED));
+    if (x->stage != X_PARKED || x->flags & XF_TURN || !its || !free_slot(p, x->pool)) continue;
+    pooler_mark(p, POOLER_CANCEL_LATE, "a cancel of %s is parked past the end of its query, with a carrier to be had",
+                pooler_client_name(p, x->client));
+  }
+}
+
 /* The attempt has come through: the next one may be made. */
 void carrier_connected(Pooler *p, Cancel *x) {
   if (!(x->flags & XF_TURN)) return;

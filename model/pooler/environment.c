@@ -218,6 +218,14 @@ static const char *event_at(const World *w, const void *locals) {
   const EventProcess *t = locals;
   return t->stage == EV_UNDO ? "undo" : verbs[event_of(p, t->event)->verb];
 }
+/* The harm that an event does may stay away; what it brings back comes. */
+static bool event_unforced(const World *w, ProcId self, const void *locals) {
+  const Pooler *p = world_type_data(w, &event_type);
+  const EventProcess *t = locals;
+  (void)self;
+  return t->stage <= EV_ACT && event_of(p, t->event)->verb != EVENT_RESUME;
+}
+const TypeGuide event_guide = {.unforced = event_unforced};
 const ProcessType event_type = {"event", sizeof(EventProcess), event_resume, event_at};
 
 void event_start(Pooler *p, guint event) {
@@ -238,6 +246,12 @@ static const char *moment_at(const World *w, const void *locals) {
   (void)w, (void)locals;
   return "the moment comes";
 }
+/* However long a loop lasts. */
+static bool moment_unforced(const World *w, ProcId self, const void *locals) {
+  (void)w, (void)self, (void)locals;
+  return true;
+}
+const TypeGuide moment_guide = {.unforced = moment_unforced};
 const ProcessType moment_type = {"moment", sizeof(uint32_t), moment_resume, moment_at};
 
 void moment_start(Pooler *p, guint moment) {

@@ -29,7 +29,8 @@ enum {
   POOLER_CLIENT_ERROR = 256,   /* an error that no server gave */
   POOLER_DIRTY_HANDOVER = 512, /* a session with a lock or an open transaction went to another client */
   POOLER_OVERTAKEN = 1024,     /* a later waiter was served first */
-  POOLER_MOVE_LOST = 2048      /* a reload lost or doubled a connection */
+  POOLER_MOVE_LOST = 2048,     /* a reload lost or doubled a connection */
+  POOLER_CANCEL_LATE = 4096    /* a cancel was left waiting past the end of its query, and need not have been */
 };
 const char *pooler_words(const Pooler *p, uint64_t marks); /* the last step that made the lowest of them, in words */
 
@@ -66,6 +67,13 @@ typedef struct {
 guint pooler_sessions(const Pooler *p);
 MapView pooler_map(const Pooler *p, guint pool, guint session);
 const char *pooler_session_name(const Pooler *p, guint session); /* "a", "b.2"; owned by p, until the next call */
+
+/* ---- what has to come to an end (pending.c): is it under way? If so, in words into `why` (NULL: no words) ---- */
+bool pooler_waits(const Pooler *p, guint session, GString *why); /* for a server connection */
+guint pooler_cancels(const Pooler *p);
+bool pooler_cancel_under_way(const Pooler *p, guint cancel, GString *why); /* sent, and nothing has come of it yet */
+guint pooler_processes(const Pooler *p);
+bool pooler_shuts_down(const Pooler *p, guint process, GString *why); /* it was told to, and still has clients */
 
 /* ---- measurement: written to the world's ledger, once, at the end of a run ---- */
 void pooler_write_metrics(Pooler *p);

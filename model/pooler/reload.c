@@ -114,7 +114,7 @@ void pooler_process_down(Pooler *p, int process) {
     if (s->state != SV_FREE && s->state != SV_CLOSING && of_process(p, s->pool, process)) server_lost(p, s);
   }
   for (int i = 0; i < config_of(p)->processes; i++)
-    if (process == NONE || i == process) p->processes[i].flags = 1;
+    if (process == NONE || i == process) p->processes[i].flags = PRF_DOWN;
 }
 
 void pooler_process_up(Pooler *p, int process) {
@@ -129,7 +129,7 @@ void pooler_process_up(Pooler *p, int process) {
 /* No new clients; those that are there may finish, and what waits is told. */
 void pooler_shutdown(Pooler *p, int process) {
   for (int i = 0; i < config_of(p)->processes; i++)
-    if (process == NONE || i == process) p->processes[i].flags = 1;
+    if (process == NONE || i == process) p->processes[i].flags = PRF_SHUTDOWN;
 }
 
 void pooler_shutdown_ends(Pooler *p) {

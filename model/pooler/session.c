@@ -164,6 +164,10 @@ void session_wake(Pooler *p, Session *e) {
   queue_wake_one(p->w, p->q_session[session_id(p, e)], 0);
 }
 
+bool session_sleeps(const Session *e) {
+  return e->pc == E_WAITING;
+}
+
 void session_retry(Pooler *p, Session *e) {
   e->pc = E_REQUEST;
   session_wake(p, e);
@@ -185,6 +189,7 @@ void session_answer(Pooler *p, Session *e, QueryResult r) {
     return;
   }
   measure_query(p, e, r);
+  carrier_query_ended(p, e);
   if (e->request == REQ_QUERY) c->done |= UINT64_C(1) << e->query;
   if (e->request == REQ_END) c->flags |= CLF_ENDED;
   if (r == RES_CANCELLED) c->flags |= CLF_CANCELLED;

@@ -208,9 +208,11 @@ typedef struct {
 
 typedef struct {
   uint32_t keys, seq, secrets; /* counters of identities */
-  uint16_t flags, slots_used, next_pool;
+  uint16_t flags, /* PRF_: it takes no new clients */ slots_used, next_pool;
   uint16_t spare;
 } Process;
+
+enum { PRF_DOWN = 1, PRF_SHUTDOWN = 2 };
 
 typedef struct {
   uint16_t lock_owner; /* server + 1 */
@@ -403,6 +405,7 @@ bool session_holds(const Session *e, guint server);
 void session_drop(Session *e, guint server);
 void session_connected(Pooler *p, Session *e, const Server *real);
 void session_retry(Pooler *p, Session *e);
+bool session_sleeps(const Session *e); /* until a server connection is there */
 int session_new(Pooler *p, guint client, guint k);
 extern const ProcessType session_type;
 
@@ -469,7 +472,8 @@ void pooler_mark(Pooler *p, uint64_t mark, const char *format, ...) G_GNUC_PRINT
 void client_start(Pooler *p, guint client, int64_t after_ns);
 void client_server_gone(Pooler *p, guint server); /* of a session without a pooler */
 void client_wake(Pooler *p, Client *c, int64_t after_ns);
-extern const TypeGuide client_guide, session_guide, server_guide, cancel_guide;
+extern const TypeGuide client_guide, session_guide, server_guide, cancel_guide, event_guide, moment_guide,
+    arrivals_guide;
 extern const ProcessType client_type, cancel_type, signal_type, tick_type, watch_type, event_type, arrivals_type,
     moment_type;
 
@@ -498,6 +502,7 @@ bool fence_passes(const Pooler *p, const Cancel *x); /* generation_check, before
 bool carrier_turn(Pooler *p, Cancel *x);             /* false: it is parked */
 void carrier_done(Pooler *p, Cancel *x, bool well);
 void carrier_leave(Pooler *p, Cancel *x);
+void carrier_query_ended(Pooler *p, const Session *e); /* whose query has been answered */
 void carrier_connected(Pooler *p, Cancel *x);
 const char *pooler_client_name(const Pooler *p, guint client); /* until the next call */
 bool carrier_next(Pooler *p, guint pool);

@@ -117,6 +117,9 @@ typedef struct {
   void (*footprint)(const World *w, ProcId self, const void *locals, Footprint *f);
   /* Name of the limit that its timer is now, as `explore.fire` says it: "query_wait_timeout". */
   const char *(*limit)(const World *w, ProcId self, const void *locals);
+  /* True: its next step is the environment's, which may as well never take it (a kill, an arrival): fairness does not
+   * force it in an untimed exploration. */
+  bool (*unforced)(const World *w, ProcId self, const void *locals);
   const char *const *stages; /* all names that `at` can give, NULL-terminated: an explorer says which were never run */
 } TypeGuide;
 void world_guide(World *w, TypeId type, const TypeGuide *guide); /* the guide must outlive the world */
