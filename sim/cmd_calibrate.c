@@ -226,6 +226,7 @@ static int tell(Fit *f) {
   s->fixed = f->fixed;
   s->seed = f->seed;
   fit_report_text(s, text);
+  fit_report_bytes(s, text);
   fit_report_profile(s, profile);
   if (f->problem.progress && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
   int status = f->common->quiet ? EXIT_MET : cli_print(text->str);

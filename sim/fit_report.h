@@ -47,3 +47,5 @@ void fit_report_profile(const FitStory *s, GString *out); /* YAML, with the tabl
 /* A cost as a profile writes it, exact: 4.59ms, 0.8ps is impossible. Caller frees. */
 char *fit_cost_text(int64_t ps);
 int64_t fit_round(int64_t ps, int digits); /* to so many significant digits, half up */
+/* Each fitted cost per byte beside memcpy and hashes, measured here and now: not the same twice, so for people only. */
+void fit_report_bytes(const FitStory *s, GString *out);

@@ -9,6 +9,7 @@ enum { WARM_MAX = 8 }; /* warm.X is the mean of so many iterations at most */
 /* One x and variant. */
 typedef struct {
   char *variant, *x;       /* variant NULL: the scenario's own */
+  bool preset;             /* it is a pooler's */
   Scenario *whole, *quick; /* quick NULL: the whole one serves */
   int warm;                /* the first warm iteration; 0: none is asked for */
 } TableRun;
@@ -137,7 +138,8 @@ bool fit_table_exact(void *table, const Costs *costs, double *figures, GError **
 static Scenario *load(const FitTable *t, const TableRun *r, const char *iterations, GError **error) {
   g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; t->request.sets && t->request.sets[i]; i++) g_ptr_array_add(sets, g_strdup(t->request.sets[i]));
-  if (r->variant) g_ptr_array_add(sets, g_strconcat("postgres.variant=", r->variant, NULL));
+  if (r->variant)
+    g_ptr_array_add(sets, g_strconcat(r->preset ? "pooler.preset=" : "postgres.variant=", r->variant, NULL));
   if (r->x) g_ptr_array_add(sets, g_strconcat(t->published->x, "=", r->x, NULL));
   if (iterations) g_ptr_array_add(sets, g_strconcat("workload.iterations=", iterations, NULL));
   g_ptr_array_add(sets, NULL);
@@ -148,16 +150,17 @@ static Scenario *load(const FitTable *t, const TableRun *r, const char *iteratio
   return scenario_load(t->request.scenario, &o, error);
 }
 
-static bool add_run(FitTable *t, const char *variant, double x, guint *index, GError **error) {
+static bool add_run(FitTable *t, const PublishedSeries *s, double x, guint *index, GError **error) {
   char number[G_ASCII_DTOSTR_BUF_SIZE];
   g_ascii_formatd(number, sizeof number, "%.15g", x);
   for (*index = 0; *index < t->runs->len; (*index)++) {
     const TableRun *r = t->runs->pdata[*index];
-    if (!g_strcmp0(r->variant, variant) && !strcmp(r->x, number)) return true;
+    if (!g_strcmp0(r->variant, s->variant) && !strcmp(r->x, number)) return true;
   }
   TableRun *r = g_new0(TableRun, 1);
   g_ptr_array_add(t->runs, r);
-  r->variant = g_strdup(variant);
+  r->variant = g_strdup(s->variant);
+  r->preset = s->preset;
   r->x = g_strdup(number);
   r->whole = load(t, r, NULL, error);
   return r->whole != NULL;
@@ -165,7 +168,7 @@ static bool add_run(FitTable *t, const char *variant, double x, guint *index, GE
 
 static bool add_cell(FitTable *t, const PublishedSeries *s, const PublishedPoint *p, GError **error) {
   TableCell source = {.metric = s->metric, .quick = g_strdup(s->metric)};
-  if (!add_run(t, s->variant, p->x, &source.run, error)) {
+  if (!add_run(t, s, p->x, &source.run, error)) {
     source_clear(&source);
     return false;
   }

@@ -112,7 +112,7 @@ static void exponents(const FitStory *s, GString *out, const char *lead) {
   for (guint i = 0; i < p->series->len; i++) {
     const PublishedSeries *series = p->series->pdata[i];
     guint n = series->points->len;
-    if (n < 2) continue;
+    if (n < 3) continue; /* two points lie on any power */
     g_autofree double *x = g_new(double, n), *seen = g_new(double, n), *made = g_new(double, n);
     for (guint k = 0; k < n; k++) {
       guint c = fit_table_cell(s->table, i, k);

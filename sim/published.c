@@ -107,13 +107,20 @@ static bool add_series(const Scenario *s, const Csv *c, guint i, GPtrArray *all,
   g_autofree char *metric = g_strdup_printf("published.series[%u].metric", i),
                   *column = g_strdup_printf("published.series[%u].column", i),
                   *spread = g_strdup_printf("published.series[%u].spread", i),
-                  *variant = g_strdup_printf("published.series[%u].variant", i);
+                  *variant = g_strdup_printf("published.series[%u].variant", i),
+                  *preset = g_strdup_printf("published.series[%u].preset", i);
   int y = -1, pm = -1;
   if (!find_column(s, c, column, &y, error)) return false;
   if (scenario_given(s, spread) && !find_column(s, c, spread, &pm, error)) return false;
+  if (scenario_given(s, variant) && scenario_given(s, preset)) {
+    g_propagate_error(error, scenario_complain(s, preset, "variant is given too; one of them would be right"));
+    return false;
+  }
   PublishedSeries *out = g_new0(PublishedSeries, 1);
   out->metric = g_strdup(scenario_word(s, metric));
   out->column = g_strdup(scenario_word(s, column));
+  out->preset = scenario_given(s, preset);
+  if (out->preset) out->variant = g_strdup(scenario_word(s, preset));
   if (scenario_given(s, variant)) out->variant = g_strdup(scenario_word(s, variant));
   out->points = g_array_new(FALSE, FALSE, sizeof(PublishedPoint));
   g_ptr_array_add(all, out);

@@ -13,7 +13,8 @@ typedef struct {
 
 typedef struct {
   char *metric, *column;
-  char *variant;  /* NULL: whichever ran */
+  char *variant;  /* of the server, or a pooler's preset; NULL: whichever ran */
+  bool preset;    /* a pooler's */
   GArray *points; /* of PublishedPoint, in the table's order */
 } PublishedSeries;
 

@@ -253,8 +253,10 @@ static void keep_profile(GPtrArray *names, const Scenario *s) {
   if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL)) g_ptr_array_add(names, g_strdup(name));
 }
 
-/* The variants that a scenario names itself; what it is without any, the model calls dense-arrays. */
+/* The variants that a scenario names itself; what it is without any, the model calls dense-arrays. A pooler's is its
+ * preset. */
 static char *own_variant(const Scenario *s) {
+  if (scenario_given(s, "pooler.preset")) return g_strdup(scenario_word(s, "pooler.preset"));
   GString *out = g_string_new(NULL);
   for (guint i = 0, n = scenario_count(s, "postgres.variant"); i < n; i++) {
     g_autofree char *key = g_strdup_printf("postgres.variant[%u]", i);

@@ -16,6 +16,7 @@ typedef struct {
   ServerConfig servers[3];
   LinkConfig links[LINK_COUNT][3];
   ClientDef clients[8];
+  Costs costs;
   World *w;
   Engine *e;
   Pooler *p;
@@ -58,9 +59,8 @@ static inline void sample_client(Sample *s, const char *name, int64_t start_ms, 
 }
 
 static inline void sample_start(Sample *s, uint64_t seed, Ties ties) {
-  static const Costs none;
   GError *error = NULL;
-  s->w = world_new(&none, pooler_bytes(&s->c));
+  s->w = world_new(&s->costs, pooler_bytes(&s->c));
   EngineConfig ec = {.seed = seed, .ties = ties};
   s->e = engine_new(s->w, &ec);
   s->p = pooler_new(s->w, &s->c, &error);

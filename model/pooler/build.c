@@ -120,6 +120,7 @@ static void make_queues(Pooler *p, const PoolerConfig *c) {
   p->q_server = queues(p, p->n_servers, "work");
   p->q_cancel = queues(p, p->n_cancels, "turn");
   p->q_lock = queues(p, (guint)c->work.n_locks, "lock");
+  p->q_worker = queues(p, (guint)c->processes, "worker");
   p->q_core = queues(p, (guint)c->n_servers, "core");
   if (limits && watched(c, true)) p->q_age = queues(p, p->n_servers, "age");
   if (limits && watched(c, false)) p->q_watch = queues(p, p->n_servers, "idle time");
@@ -227,7 +228,7 @@ Pooler *pooler_new(World *w, const PoolerConfig *c, GError **error) {
 
 void pooler_free(Pooler *p) {
   if (!p) return;
-  ObjectId *all[] = {p->q_client, p->q_session, p->q_server, p->q_cancel, p->q_lock,
+  ObjectId *all[] = {p->q_client, p->q_session, p->q_server, p->q_cancel, p->q_lock, p->q_worker,
                      p->q_core,   p->q_watch,   p->q_age,    p->q_fence,  p->q_event};
   for (guint i = 0; i < G_N_ELEMENTS(all); i++) g_free(all[i]);
   measure_free(p->measure);

@@ -9,7 +9,7 @@
 typedef enum {
   IDENTITY_PID_ONLY,        /* pid_only: cancels carry no secret either */
   IDENTITY_PID_SECRET4,     /* pid_secret4 */
-  IDENTITY_PID_SECRET_VAR,  /* pid_secret_var: {bytes: N}; as pid_secret4, N bytes copied and hashed */
+  IDENTITY_PID_SECRET_VAR,  /* pid_secret_var: {bytes: N, stored}; as pid_secret4, N bytes copied and hashed */
   IDENTITY_HOST_PID_SECRET, /* host_pid_secret */
   IDENTITY_UNIQUE_SEQ,      /* unique_seq: {width: 64, reset_on_restart: false} */
   IDENTITY_OBJECT_LINK      /* object_link */
@@ -144,6 +144,9 @@ typedef struct {
   ServerIdentity server_identity;
   int identity_bytes, identity_width; /* pid_secret_var's bytes; unique_seq's width in bits */
   bool identity_reset;                /* unique_seq.reset_on_restart */
+  bool identity_as_sent;              /* pid_secret_var.stored: as_sent: only the bytes that the server's key has */
+  bool moves_pid;                     /* key_moves.of: pid | full */
+  int moves; /* key_moves.times: copies and hashes of an identity a transaction, beside those of `taken` */
   TakenGeneration taken;
   Lookup lookup;
   Fence fence;

@@ -77,7 +77,7 @@ static void give(Pooler *p, Session *e, Server *s, bool map) {
     pooler_mark(p, POOLER_DIRTY_HANDOVER, "server %u goes to %s with %s of another client", server_id(p, s),
                 pooler_session_name(p, session_id(p, e)), b->open ? "an open transaction" : "a lock");
   if (map) taken_take(p, s->pool, session_id(p, e), s);
-  measure_bytes(p, identity_bytes(p, s));
+  measure_bytes(p, identity_moved(p, s->pool, s->host));
 }
 
 static void hold(Pooler *p, Session *e, Server *s) {

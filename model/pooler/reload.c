@@ -122,7 +122,8 @@ void pooler_process_up(Pooler *p, int process) {
     if (process != NONE && i != process) continue;
     p->processes[i] = (Process){.seq = p->pools_each && config_of(p)->pools[0].identity_reset ? 0 : p->processes[i].seq,
                                 .keys = config_of(p)->client_identity == CLIENT_COUNTER ? 0 : p->processes[i].keys,
-                                .secrets = p->processes[i].secrets};
+                                .secrets = p->processes[i].secrets,
+                                .busy = p->processes[i].busy};
   }
 }
 

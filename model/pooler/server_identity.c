@@ -30,7 +30,7 @@ static uint64_t by_object(const Pooler *p, const Server *s) {
 static const struct {
   uint64_t (*of)(const Pooler *p, const Server *s);
   bool by_secret; /* the cancel carries the secret, and the server compares it */
-  guint bytes;    /* copied and hashed per check-out, beside what pid_secret_var says */
+  guint bytes;    /* of the whole key, beside what pid_secret_var says */
 } policies[] = {[IDENTITY_PID_ONLY] = {by_pid, false, 4},
                 [IDENTITY_PID_SECRET4] = {by_pid_secret, true, 8},
                 [IDENTITY_PID_SECRET_VAR] = {by_pid_secret, true, 4},
@@ -47,8 +47,15 @@ bool identity_by_secret(const PoolConfig *c) {
   return policies[c->server_identity].by_secret;
 }
 
-guint identity_bytes(const Pooler *p, const Server *s) {
-  const PoolConfig *c = pool_config(p, s->pool);
-  return policies[c->server_identity].bytes +
-         (c->server_identity == IDENTITY_PID_SECRET_VAR ? (guint)c->identity_bytes : 0);
+/* Of the whole key as it is kept: what BackendKeyData said, or an array that would hold any. */
+guint identity_bytes(const Pooler *p, guint pool, guint host) {
+  const PoolConfig *c = pool_config(p, pool);
+  guint bytes = policies[c->server_identity].bytes, key = (guint)MAX(config_of(p)->servers[host].key_bytes, 0);
+  if (c->server_identity != IDENTITY_PID_SECRET_VAR) return bytes;
+  return bytes + (c->identity_as_sent ? MIN(key, (guint)c->identity_bytes) : (guint)c->identity_bytes);
+}
+
+guint identity_moved(const Pooler *p, guint pool, guint host) {
+  const PoolConfig *c = pool_config(p, pool);
+  return (guint)c->moves * (c->moves_pid ? PID_BYTES : identity_bytes(p, pool, host));
 }

@@ -3,7 +3,7 @@
  * session is nothing but the client's own server connection. */
 #include "model/pooler/state.h"
 
-enum { E_IDLE, E_REQUEST, E_WAITING };
+enum { E_IDLE, E_REQUEST, E_WAITING, E_ASKED, E_GRANTED, E_WORKED };
 
 static Session *session_of(World *w, ProcId self, void *locals, Pooler **p) {
   *p = world_data(w, self);
@@ -149,12 +149,18 @@ void session_end(Pooler *p, Session *e, bool goodbye) {
 
 /* ---- asking and answering ---- */
 
+/* Nobody needs one where nobody keeps time: any order is tried there anyway. */
+static bool needs_worker(const Pooler *p, const Session *e) {
+  if (!p->timed || e->pool == DIRECT || e->request != REQ_QUERY) return false;
+  return world_cost(p->w, COST_POOLER_WORK, 1) > 0 || world_cost(p->w, COST_POOLER_BYTE, 1000) > 0;
+}
+
 void session_ask(Pooler *p, Session *e, Request what, int64_t after_ns) {
   g_assert(e->request == REQ_NONE && e->pc == E_IDLE);
   e->request = (uint8_t)what;
   if (what == REQ_END) e->query = QUERY_END;
   e->result = RES_OK;
-  e->pc = E_REQUEST;
+  e->pc = needs_worker(p, e) ? E_ASKED : E_REQUEST;
   measure_asked(p, e);
   queue_wake_one(p->w, p->q_session[session_id(p, e)], after_ns);
 }
@@ -318,11 +324,50 @@ static Step waited(Pooler *p, Session *e, ProcId self) {
   return request(p, e, self);
 }
 
+/* ---- a worker of the pooler's process: a transaction is its work for so long, then goes on its way ---- */
+
+static int64_t work_ns(const Pooler *p, const Session *e) {
+  guint bytes = 0;
+  for (guint k = 0; k < p->pools_each; k++) {
+    guint pool = pool_of(p, e->process, k), host = pool_config(p, pool)->servers[0];
+    if (!asks_pool(p, e, k) || session_server(p, e, pool)) continue;
+    bytes += identity_moved(p, pool, host) + 2 * taken_bytes(p, pool, host);
+  }
+  return ns_sum(world_cost(p->w, COST_POOLER_WORK, 1), world_cost(p->w, COST_POOLER_BYTE, bytes));
+}
+
+/* In order of arrival; one that is given back goes to the first who waits. */
+static void worker_back(Pooler *p, const Session *e) {
+  Process *pr = &p->processes[e->process];
+  g_assert(pr->busy > 0);
+  if (!queue_wake_one(p->w, p->q_worker[e->process], 0)) pr->busy--;
+}
+
+static Step work(Pooler *p, Session *e, ProcId self) {
+  Process *pr = &p->processes[e->process];
+  if (e->pc == E_ASKED) {
+    e->pc = E_GRANTED;
+    if (pr->busy >= config_of(p)->workers) return queue_wait(p->w, p->q_worker[e->process], self);
+    pr->busy++;
+  }
+  if (e->pc == E_GRANTED) {
+    e->pc = E_WORKED;
+    return wait_ns(work_ns(p, e));
+  }
+  worker_back(p, e);
+  return request(p, e, self);
+}
+
 static Step resume(World *w, ProcId self, void *locals) {
   Pooler *p;
   Session *e = session_of(w, self, locals, &p);
+  bool works = e->pc == E_GRANTED || e->pc == E_WORKED;
+  if (works && e->request == REQ_CLOSE) worker_back(p, e);
   if (e->request == REQ_CLOSE) return closed(p, e);
   switch (e->pc) {
+  case E_ASKED:
+  case E_GRANTED:
+  case E_WORKED: return work(p, e, self);
   case E_REQUEST: return request(p, e, self);
   case E_WAITING: return waited(p, e, self);
   default: return idle(p, e, self);
@@ -333,7 +378,8 @@ static const char *at(const World *w, const void *locals) {
   const Pooler *p = world_type_data(w, &session_type);
   const Session *e = &p->sessions[*(const uint32_t *)locals];
   if (e->request == REQ_CLOSE) return "close";
-  return e->pc == E_REQUEST ? "request" : e->pc == E_WAITING ? "wait for a server" : "idle";
+  static const char *const names[] = {"idle", "request", "wait for a server", "request", "work", "request"};
+  return names[e->pc];
 }
 
 static const char *limit(const World *w, ProcId self, const void *locals) {

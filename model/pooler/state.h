@@ -209,7 +209,7 @@ typedef struct {
 typedef struct {
   uint32_t keys, seq, secrets; /* counters of identities */
   uint16_t flags, /* PRF_: it takes no new clients */ slots_used, next_pool;
-  uint16_t spare;
+  uint16_t busy; /* workers */
 } Process;
 
 enum { PRF_DOWN = 1, PRF_SHUTDOWN = 2 };
@@ -243,7 +243,8 @@ struct Pooler {
   uint16_t *idle, *waiters, *parked;         /* of each pool: rows of max_idle, max_waiters, max_parked */
   TakenEntry *pairs, *by_client, *by_server; /* of each pool: rows of max_servers_per_pool */
   ObjectId *q_client, *q_session, *q_server, *q_cancel, *q_lock, *q_core, *q_watch, *q_age,
-      *q_fence; /* NULL: nothing of the kind is watched */
+      *q_fence;       /* NULL: nothing of the kind is watched */
+  ObjectId *q_worker; /* by process */
   ObjectId q_tick;
   int *cores_free;          /* in the arena */
   guint pools_each, stride; /* pools of a process, sessions of a client */
@@ -337,12 +338,15 @@ bool step_is(const Pooler *p, guint pool, PoolStep s, Deviation how);
 /* ---- server_identity.c, client_identity.c, taken.c ---- */
 uint64_t server_identity(const Pooler *p, const Server *s);
 bool identity_by_secret(const PoolConfig *c);
-guint identity_bytes(const Pooler *p, const Server *s); /* copied and hashed per check-out */
+enum { PID_BYTES = 4, SEQ_BYTES = 8 };
+guint identity_bytes(const Pooler *p, guint pool, guint host); /* of a whole key */
+guint identity_moved(const Pooler *p, guint pool, guint host); /* by a transaction, beside the table's (key_moves) */
 void client_key_make(Pooler *p, Session *e, const Server *real);
 int client_key_find(const Pooler *p, guint process, uint32_t pid, uint32_t secret); /* session, -1 */
 int client_key_process(const Pooler *p, const Cancel *x);                           /* who owns the key; -1: not told */
 void taken_take(Pooler *p, guint pool, guint session, const Server *s);
 bool taken_check_in(Pooler *p, guint pool, const Server *s); /* false: untracked */
+guint taken_bytes(const Pooler *p, guint pool, guint host);  /* copied and hashed by a take; by a check-in as many */
 guint taken_len(const Pooler *p, guint pool);
 /* Entry of the client's cancel map; NULL: none. */
 const TakenEntry *taken_entry(const Pooler *p, guint pool, guint session);

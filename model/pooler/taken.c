@@ -57,6 +57,21 @@ static uint32_t client_key(const Pooler *p, guint session) {
   return config_of(p)->client_identity == CLIENT_COUNTER ? e->key_pid + 1 : e->key_secret;
 }
 
+/* What a take copies and hashes, by the structures of each generation; a check-in finds, compares and copies out as
+ * much. An entry is hashed under its key, and key and value are copied into it: a pair is client and server; a map from
+ * client to server is 2 of the client's key and 1 of the server's, and the other way round; G2's from server to counter
+ * 2 of the server's. The client's key is of the server's type until G2, then a pid. */
+guint taken_bytes(const Pooler *p, guint pool, guint host) {
+  guint key = identity_bytes(p, pool, host), seq = SEQ_BYTES + PID_BYTES;
+  switch (pool_config(p, pool)->taken) {
+  case TAKEN_G0: return key + key;
+  case TAKEN_G1: return (2 * key + key) + (2 * key + key);
+  case TAKEN_G2: return (key + key) + 2 * key + (2 * key + key);
+  case TAKEN_G3: return (2 * PID_BYTES + key) + (2 * PID_BYTES + PID_BYTES);
+  default: return (2 * PID_BYTES + seq + key) + (2 * seq + PID_BYTES);
+  }
+}
+
 void taken_take(Pooler *p, guint pool, guint session, const Server *s) {
   Taken t = taken_of(p, pool);
   g_assert(t.h->n_servers < p->row_servers && t.h->n_pairs < p->row_servers);
@@ -68,6 +83,7 @@ void taken_take(Pooler *p, guint pool, guint session, const Server *s) {
                   .host = s->host};
   if (t.gen == TAKEN_G0 || t.gen == TAKEN_G2) e.key = ++t.h->counter;
   for (guint n = step_times(p, pool, POOLSTEP_MAP); n > 0; n--) {
+    measure_bytes(p, taken_bytes(p, pool, s->host));
     if (t.gen == TAKEN_G0 || t.gen == TAKEN_G2) t.pairs[t.h->n_pairs++] = e;
     if (t.gen == TAKEN_G0) continue;
     put(t.clients, &t.h->n_clients, find_client(t.clients, t.h->n_clients, e.client), e);
@@ -100,6 +116,7 @@ bool taken_check_in(Pooler *p, guint pool, const Server *s) {
   Taken t = taken_of(p, pool);
   uint32_t slot = server_id(p, s) + 1;
   bool found = false;
+  measure_bytes(p, taken_bytes(p, pool, s->host));
   if (t.gen == TAKEN_G0 || t.gen == TAKEN_G2) found = check_in_pair(&t, slot);
   if (t.gen != TAKEN_G0) {
     TakenEntry *r = find_server(t.servers, t.h->n_servers, reverse_key(p, &t, s));

@@ -37,6 +37,8 @@
   COST(CLIENT_THREAD, "pgbench.thread", "creating one pgbench thread")                                                 \
   COST(SESSION_BETWEEN, "pgbench.between", "a short connection between iterations, beside its connect")                \
   COST(NETWORK, "network.one_way", "one message, one way, client to server")                                           \
+  COST(POOLER_WORK, "pooler.transaction", "a pooler worker's own work for one transaction, without the bytes below")   \
+  COST(POOLER_BYTE, "pooler.identity_per_byte", "a pooler copying or hashing one byte of an identity")                 \
   COST(UNEXPLAINED_RUN, "unexplained.start_of_run", "once an iteration, before the first connection is up")            \
   COST(UNEXPLAINED_SECTION, "unexplained.section", "each ProcArrayAdd, beside procarray.section")
 

@@ -38,7 +38,8 @@ static void bind_limits(const Scenario *s, int entry, PoolConfig *c) {
 static void bind_numbers(const Scenario *s, int entry, PoolConfig *c) {
   static const Row numbers[] = {{"pool_size", AT(size)},
                                 {"min_pool_size", AT(min)},
-                                {"reserve_pool_size", AT(reserve)}},
+                                {"reserve_pool_size", AT(reserve)},
+                                {"key_moves.times", AT(moves)}},
                    delays[] = {{"own.at_checkout", AT(own.at_checkout)},
                                {"own.at_checkin", AT(own.at_checkin)},
                                {"own.check", AT(own.check)}},
@@ -86,6 +87,7 @@ static void bind_words(const Scenario *s, int entry, PoolConfig *c) {
                                             "host_pid_secret", "unique_seq", "object_link");
   c->taken = (TakenGeneration)WORD("taken", "G0", "G1", "G2", "G3", "G4");
   c->lookup = (Lookup)WORD("lookup", "at_arrival_copy", "at_arrival_link", "at_forward");
+  c->moves_pid = WORD("key_moves.of", "full", "pid");
   c->cancel_to_first = WORD("cancel_address", "pool", "first");
   c->ack = (Ack)WORD("ack", "fire_and_forget", "wait_eof");
   c->carrier = (Carrier)WORD("carrier", "unlimited", "one_at_a_time_cap", "semaphore");
@@ -113,12 +115,14 @@ static void bind_arguments(const Scenario *s, int entry, PoolConfig *c) {
   g_autofree char *identity = key_for(s, entry, "server_identity"), *ack = key_for(s, entry, "ack"),
                   *carrier = key_for(s, entry, "carrier");
   g_autofree char *bytes = g_strconcat(identity, ".pid_secret_var.bytes", NULL),
+                  *stored = g_strconcat(identity, ".pid_secret_var.stored", NULL),
                   *width = g_strconcat(identity, ".unique_seq.width", NULL),
                   *reset = g_strconcat(identity, ".unique_seq.reset_on_restart", NULL),
                   *eof = g_strconcat(ack, ".wait_eof", NULL), *cap = g_strconcat(carrier, ".one_at_a_time_cap", NULL),
                   *slots = g_strconcat(carrier, ".semaphore.slots", NULL),
                   *queue = g_strconcat(carrier, ".semaphore.queue_timeout", NULL);
   c->identity_bytes = (int)scenario_int(s, bytes);
+  c->identity_as_sent = scenario_is(s, stored, "as_sent");
   c->identity_width = (int)scenario_int(s, width);
   c->identity_reset = scenario_bool(s, reset);
   c->ack_ns = scenario_given(s, eof) ? scenario_ns(s, eof) : NO_LIMIT;

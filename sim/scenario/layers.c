@@ -85,7 +85,7 @@ bool layers_rename(Node *n, const char *path, GError **error) {
 }
 
 /* Where the value of name is kept in the map at *slot, which is made where there is none: a word gives way to a
- * policy's arguments, and of a policy's words only one can stand. */
+ * policy's arguments, and of a policy's words only one can stand: the one that is there keeps its other arguments. */
 static Node **map_slot(Node **slot, const char *name, const char *path, Mark mark) {
   if ((*slot)->kind != NODE_MAP) {
     Node *map = node_new(NODE_MAP, mark);
@@ -93,8 +93,8 @@ static Node **map_slot(Node **slot, const char *name, const char *path, Mark mar
     node_free(*slot);
     *slot = map;
   }
-  if (!joins(path)) g_ptr_array_set_size((*slot)->children, 0);
   name = alias_of(path, name);
+  if (!joins(path) && !node_child(*slot, name)) g_ptr_array_set_size((*slot)->children, 0);
   if (!node_child(*slot, name)) node_put(*slot, name, node_new(NODE_MAP, mark));
   for (guint i = 0;; i++) {
     Node **child = (Node **)&(*slot)->children->pdata[i];

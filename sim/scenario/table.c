@@ -10,13 +10,9 @@
   }
 #define COST_IN_SCENARIO(id, key, what) {"costs." key, K_COST, .about = "Cost: " what "."},
 #define COST_IN_PROFILE(id, key, what)  {"@profile." key, K_MAP, .about = "Cost: " what ".", .like = "@cost"},
-/* The one cost that is a time per byte may also be written as a bandwidth; the reader finds the first row of a path. */
-#define COST_PER_BYTE                                                                                                  \
-  {                                                                                                                    \
-    "costs.memory.move_per_byte", K_PER_BYTE,                                                                          \
-        .example = "costs: {memory.move_per_byte: 12GB/s}",                                                            \
-        .about = "Cost: moving one byte within an array (memmove), or its bandwidth."                                  \
-  }
+/* A cost that is a time per byte may also be written as a bandwidth; the reader finds the first row of a path. */
+#define COST_PER_BYTE(key, what)                                                                                       \
+  { "costs." key, K_PER_BYTE, .example = "costs: {" key ": 12GB/s}", .about = "Cost: " what ", or its bandwidth." }
 
 static const KeyInfo rows[] = {
     /* ---- what every section shares ---- */
@@ -215,7 +211,8 @@ static const KeyInfo rows[] = {
 
     {"costs", K_MAP, .example = "costs: {lock.handover: 5us}",
      .about = "Single costs in place of the profile's. A key with dots is short for nested maps."},
-    COST_PER_BYTE,
+    COST_PER_BYTE("memory.move_per_byte", "moving one byte within an array (memmove)"),
+    COST_PER_BYTE("pooler.identity_per_byte", "a pooler copying or hashing one byte of an identity"),
     COST_LIST(COST_IN_SCENARIO)
 
         {"checks", K_LIST | K_NAME, .names = NAMES_CHECK, .example = "checks: [proc-array-sorted, slot-owned-once]",
@@ -239,13 +236,14 @@ static const KeyInfo rows[] = {
      .about = "A published table to compare with, overlaid on plots."},
     {"published.table", K_NAME | K_REQUIRED, .names = NAMES_DATA, .example = "published: {table: connect-storm.csv}",
      .about = "A file in data/."},
-    {"published.x", K_NAME, .dflt = "workload.clients", .about = "The key that its first column varies."},
+    {"published.x", K_TEXT, .dflt = "workload.clients", .about = "The key that its first column varies."},
     {"published.series", K_LIST, .about = "Which column is which metric."},
     {"published.series[]", K_MAP, .about = "One column."},
     {"published.series[].metric", K_TEXT | K_REQUIRED, .names = NAMES_METRIC, .about = "The metric."},
     {"published.series[].column", K_NAME | K_REQUIRED, .about = "Its column."},
     {"published.series[].spread", K_NAME, .about = "Column of its plus or minus."},
     {"published.series[].variant", K_NAME, .names = NAMES_VARIANT, .about = "The variant it is of."},
+    {"published.series[].preset", K_NAME, .names = NAMES_POOLER, .about = "The pooler's preset it is of."},
     {"published.series[].not_counted", K_LIST | K_INT, .about = "Values of x whose cells are shown but not judged."},
     {"published.series[].not_counted[]", K_INT, .about = "A value of x."},
 
