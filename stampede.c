@@ -38,7 +38,8 @@ static int dispatch(int argc, char **argv, const char *const *dirs) {
              .dirs = dirs,
              .program = argv[0],
              .replay_check = walk_replay,
-             .plot = plot};
+             .plot = plot,
+             .check_job = &check_job};
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
     if (strcmp(argv[1], commands[i].name) == 0) return commands[i].main(&app, argc - 1, argv + 1);
   fprintf(stderr, "stampede: unknown command \"%s\"; stampede --help lists them\n", argv[1]);

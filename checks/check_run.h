@@ -7,6 +7,7 @@ typedef struct {
   SearchOptions search;   /* `stepper`, `checks` and `seed` are filled in from the scenario */
   const char *trace_path; /* of the first counterexample, or of an example run; others get .2, .3, ... NULL: none */
   bool quiet;             /* no steps in words */
+  bool verdicts_only;     /* a point of a sweep: no expectations, no paths, no coverage */
 } CheckOptions;
 
 typedef struct {
@@ -33,5 +34,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CheckReport, check_report_free)
 int check_report_exit(const CheckReport *r);
 void check_report_json(const CheckReport *r, Output *o);
 void check_report_text(const CheckReport *r, GString *out, bool color);
+
+/* For App: sweep --job check. */
+extern const CheckJob check_job;
 
 int cmd_check(const App *app, int argc, char **argv);

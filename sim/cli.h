@@ -3,8 +3,22 @@
 #include "sim/run.h"
 #include <stdio.h>
 
-/* Handed to each subcommand. Nothing in it changes after start. */
+typedef struct App App;
+
+/* The explorer as what sweep does with a point (--job check). `flags` is the caller's handle on its options. */
 typedef struct {
+  gpointer (*flags_new)(void);
+  void (*flags_free)(gpointer flags);
+  GOptionEntry *(*entries)(gpointer flags, const GOptionEntry *own); /* to be parsed, `own` behind them; g_free */
+  char *(*words)(gpointer flags);                                    /* those given, "--max-states 300"; g_free */
+  char *(*set)(gpointer flags);  /* an override that they come to, or NULL; g_free */
+  bool (*ready)(gpointer flags); /* false: said what makes no sense */
+  /* Verdicts, no expectations; a limit leaves the result incomplete. Called by several threads at a time. */
+  RunResult *(*run)(const App *app, const Scenario *s, gpointer flags, GError **error);
+} CheckJob;
+
+/* Handed to each subcommand. Nothing in it changes after start. */
+struct App {
   CheckTable checks;
   const char *const *check_names; /* of the table, NULL-terminated */
   const char *const *dirs;        /* where scenarios, presets, profiles and data are */
@@ -15,7 +29,8 @@ typedef struct {
                              GError **error);
   /* Draws DIR/plot.svg from DIR/results.json (sim/README.md): true, or false and *error. NULL: nobody can. */
   bool (*plot)(const char *dir, GError **error);
-} App;
+  const CheckJob *check_job;
+};
 typedef struct {
   const char *name, *about;                           /* "run", one line */
   int (*main)(const App *app, int argc, char **argv); /* argv[0] is the subcommand; returns the exit status */

@@ -95,6 +95,7 @@ static void head(const RunResult *r, Output *o) {
   report_json_text(o, "stampede", STAMPEDE_VERSION);
   report_json_text(o, "command", r->command);
   report_json_text(o, "scenario", r->scenario);
+  if (r->point) report_json_text(o, "point", r->point);
   report_json_uint(o, "seed", r->seed);
   report_json_text(o, "subject", r->subject);
   report_json_text(o, "profile", r->profile);

@@ -51,6 +51,7 @@ typedef struct {
 
 typedef struct {
   char *command, *scenario, *subject, *profile;
+  char *point; /* of a sweep: which of its points this is; NULL: of none */
   uint64_t seed;
   RunVerdict verdict;
   bool interrupted;

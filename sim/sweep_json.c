@@ -83,6 +83,38 @@ static void json_names(const SweepPlan *p, Output *o) {
   output_str(o, "],\n  ");
 }
 
+static void json_check(const CheckResult *c, Output *o) {
+  output_str(o, "{");
+  member_text(o, "name", c->check->name);
+  output_str(o, ", ");
+  member_text(o, "verdict", check_verdict_word(c->verdict));
+  output_str(o, ", \"steps\": ");
+  if (c->verdict == CHECK_VIOLATED)
+    output_int(o, c->step + 1);
+  else
+    output_str(o, "null");
+  if (c->why) {
+    output_str(o, ", ");
+    member_text(o, "why", c->why);
+  }
+  output_str(o, "}");
+}
+
+/* What a search of one point found, and whether it saw everything. */
+static void json_verdicts(const RunResult *r, Output *o) {
+  double exhausted = 0;
+  run_result_metric(r, "exhausted", &exhausted);
+  output_str(o, ", \"checks\": [");
+  for (guint i = 0; i < r->checks->len; i++) {
+    if (i) output_str(o, ", ");
+    json_check(&g_array_index(r->checks, CheckResult, i), o);
+  }
+  output_str(o, exhausted > 0 ? "], \"exhausted\": true" : "], \"exhausted\": false");
+  output_str(o, ", \"stopped\": ");
+  output_nullable(o, r->stopped);
+}
+
+/* r NULL: it contradicts itself. */
 static void json_point(const SweepPlan *p, guint point, const RunResult *r, Output *o) {
   output_str(o, "{\"values\": {");
   for (guint i = 0; i < p->keys->len; i++) {
@@ -95,9 +127,14 @@ static void json_point(const SweepPlan *p, guint point, const RunResult *r, Outp
   output_str(o, ", \"seed\": ");
   output_uint(o, sweep_seed(p, point));
   output_str(o, ", ");
-  member_text(o, "verdict", run_verdict_word(r->verdict));
+  member_text(o, "verdict", r ? run_verdict_word(r->verdict) : "refused");
+  if (!r) {
+    output_str(o, ", ");
+    member_text(o, "why", sweep_refused(p, point));
+  }
+  if (r && p->explores) json_verdicts(r, o);
   output_str(o, ", \"metrics\": {");
-  for (guint m = 0; m < r->metrics->len; m++) {
+  for (guint m = 0; r && m < r->metrics->len; m++) {
     const Metric *metric = &g_array_index(r->metrics, Metric, m);
     if (m) output_str(o, ", ");
     member_number(o, metric->name, metric->value);
@@ -110,7 +147,7 @@ static void json_points(const SweepCurves *c, Output *o) {
   output_key(o, "points");
   output_str(o, "[");
   for (guint point = 0; point < c->results->len; point++) {
-    if (!c->results->pdata[point]) continue;
+    if (!c->results->pdata[point] && !sweep_refused(c->plan, point)) continue;
     next_row(o, &first);
     json_point(c->plan, point, c->results->pdata[point], o);
   }
@@ -228,12 +265,14 @@ void sweep_json(const SweepReport *r, Output *o) {
   const char *const texts[][2] = {{"stampede", STAMPEDE_VERSION},
                                   {"command", "sweep"},
                                   {"scenario", c->plan->scenario},
+                                  {"job", c->plan->job},
                                   {"profile", c->plan->profile}};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
     member_text(o, texts[i][0], texts[i][1]);
     output_str(o, ",\n  ");
   }
-  output_str(o, sweep_finished(r) == c->results->len ? "\"complete\": true,\n  " : "\"complete\": false,\n  ");
+  output_str(o, sweep_finished(r) + sweep_refusals(c->plan) == c->results->len ? "\"complete\": true,\n  "
+                                                                               : "\"complete\": false,\n  ");
   json_swept(c->plan, o);
   json_axes(c, o);
   json_names(c->plan, o);

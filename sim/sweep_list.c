@@ -81,15 +81,38 @@ static bool each_once(const GPtrArray *values, GError **error) {
   return true;
 }
 
+/* Where the item that begins at `from` ends: at a comma outside of brackets and quotes, or at the end. What is not
+ * closed goes on to the end; the reader of scenarios says what is wrong with it. */
+static const char *item_end(const char *from) {
+  int depth = 0;
+  char quote = 0;
+  const char *p = from;
+  for (; *p; p++) {
+    if (quote) {
+      if (*p == '\\' && quote == '"' && p[1])
+        p++;
+      else if (*p == quote)
+        quote = 0;
+    } else if ((*p == '"' || *p == '\'') && (p == from || strchr("{[,: ", p[-1])))
+      quote = *p;
+    else if (strchr("{[", *p))
+      depth++;
+    else if (strchr("}]", *p))
+      depth--;
+    else if (*p == ',' && depth <= 0)
+      break;
+  }
+  return p;
+}
+
 GPtrArray *sweep_values(const char *list, GError **error) {
   g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
-  if (*list && strchr("{[\"'", *list)) {
-    g_ptr_array_add(values, g_strdup(list));
-    return g_steal_pointer(&values);
+  if (!*list) return bad(error, "no value"), NULL;
+  for (const char *from = list, *end;; from = end + 1) {
+    end = item_end(from);
+    g_autofree char *item = g_strndup(from, (gsize)(end - from));
+    if (!add_item(values, g_strstrip(item), error)) return NULL;
+    if (!*end) break;
   }
-  g_auto(GStrv) items = g_strsplit(list, ",", -1);
-  if (!*items) return bad(error, "no value"), NULL;
-  for (char **item = items; *item; item++)
-    if (!add_item(values, g_strstrip(*item), error)) return NULL;
   return each_once(values, error) ? g_steal_pointer(&values) : NULL;
 }

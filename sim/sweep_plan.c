@@ -1,10 +1,9 @@
-/* sweep_plan.c - from a command line to points, every one of them loaded once; see sweep.h. */
+/* sweep_plan.c - from a command line to points; see sweep.h. */
 #include "sim/scenario/units.h"
 #include "sim/side.h"
-#include "sim/sweep.h"
+#include "sim/sweep_parts.h"
+#include "sim/sweep_store.h"
 #include <string.h>
-
-#define WRONG(...) (g_propagate_error(error, g_error_new(SCENARIO_ERROR, SCENARIO_ERROR_INPUT, __VA_ARGS__)), false)
 
 static void key_free(gpointer p) {
   SweptKey *k = p;
@@ -15,8 +14,20 @@ static void key_free(gpointer p) {
   g_free(k);
 }
 
+static void scenario_free_one(gpointer data);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SweepScenario, scenario_free_one)
+static void scenario_free_one(gpointer data) {
+  SweepScenario *s = data;
+  g_free(s->name);
+  g_free(s->file);
+  g_free(s->text);
+  g_free(s);
+}
+
 static SweepPlan *plan_new(void) {
   SweepPlan *p = g_new0(SweepPlan, 1);
+  p->scenarios = g_ptr_array_new_with_free_func(scenario_free_one);
+  p->refused = g_ptr_array_new_with_free_func(g_free);
   p->plain = g_ptr_array_new_with_free_func(g_free);
   p->keys = g_ptr_array_new_with_free_func(key_free);
   p->variants = g_ptr_array_new_with_free_func(g_free);
@@ -29,9 +40,10 @@ static SweepPlan *plan_new(void) {
 void sweep_plan_free(SweepPlan *p) {
   if (!p) return;
   g_free(p->scenario);
-  g_free(p->file);
-  g_free(p->text);
+  g_ptr_array_unref(p->scenarios);
+  g_ptr_array_unref(p->refused);
   g_free(p->profile);
+  g_free(p->job);
   g_ptr_array_unref(p->plain);
   g_ptr_array_unref(p->keys);
   g_ptr_array_unref(p->variants);
@@ -76,7 +88,7 @@ static SweptKey *key_new(const char *key, GPtrArray *values_taken) {
 /* A key that is swept is named once: which of two would win? */
 static bool named_once(const SweepPlan *p, const char *key, bool list, GError **error) {
   for (guint i = 0; i < p->keys->len; i++)
-    if (!strcmp(((SweptKey *)p->keys->pdata[i])->key, key))
+    if (!((SweptKey *)p->keys->pdata[i])->scenarios && !strcmp(((SweptKey *)p->keys->pdata[i])->key, key))
       return WRONG("--set %s: named twice, and one of them is a list", key);
   for (guint i = 0; list && i < p->plain->len; i++) {
     const char *other = p->plain->pdata[i];
@@ -113,6 +125,10 @@ static void name_columns(SweepPlan *p) {
   static const char *const taken[] = {"variant", "seed", "verdict", NULL};
   for (guint i = 0; i < p->keys->len; i++) {
     SweptKey *k = p->keys->pdata[i];
+    if (k->scenarios) {
+      k->name = g_strdup("scenario");
+      continue;
+    }
     bool ambiguous = g_strv_contains(taken, last_part(k->key));
     for (guint j = 0; j < p->keys->len; j++)
       ambiguous |= i != j && !strcmp(last_part(k->key), last_part(((SweptKey *)p->keys->pdata[j])->key));
@@ -139,7 +155,11 @@ static bool add_variants(SweepPlan *p, const char *list, GError **error) {
   if (!list) return add_variant(p, "", g_ptr_array_new()), true;
   g_auto(GStrv) names = g_strsplit(list, ",", -1);
   for (char **name = names; *name; name++) {
-    if (!*g_strstrip(*name)) return WRONG("--variant %.100s: an empty name in the list", list);
+    g_auto(GStrv) parts = g_strsplit(g_strstrip(*name), "+", -1);
+    bool empty = !*parts;
+    for (char **part = parts; *part; part++) empty |= !**part;
+    if (empty)
+      return WRONG("--variant %.100s: an empty name in the list; A,B are two, A+B is one over the other", list);
     if (g_ptr_array_find_with_equal_func(p->variants, *name, g_str_equal, NULL))
       return WRONG("--variant %.100s: %s stands in it twice", list, *name);
     GPtrArray *sets = g_ptr_array_new_with_free_func(g_free);
@@ -147,6 +167,29 @@ static bool add_variants(SweepPlan *p, const char *list, GError **error) {
     add_variant(p, *name, sets);
   }
   return p->variants->len > 0 || WRONG("--variant: no name");
+}
+
+/* Scenarios that are compared are the outermost list. */
+static bool add_scenarios(SweepPlan *p, const char *const *names, const ScenarioOptions *base, GError **error) {
+  GPtrArray *values = g_ptr_array_new_with_free_func(g_free);
+  for (; *names; names++) {
+    g_autoptr(SweepScenario) s = g_new0(SweepScenario, 1);
+    g_autofree char *file = g_path_get_basename(*names);
+    s->name = g_strndup(file, strlen(file) - (g_str_has_suffix(file, ".yaml") ? strlen(".yaml") : 0));
+    g_ptr_array_add(values, g_strdup(s->name));
+    if (!scenario_find(*names, base, &s->file, &s->text, &s->length, error)) return g_ptr_array_unref(values), false;
+    for (guint i = 0; i < p->scenarios->len; i++)
+      if (!strcmp(((SweepScenario *)p->scenarios->pdata[i])->name, s->name))
+        return g_ptr_array_unref(values), WRONG("%s is named twice", s->name);
+    g_ptr_array_add(p->scenarios, g_steal_pointer(&s));
+  }
+  if (p->scenarios->len < 2) return g_ptr_array_unref(values), true;
+  SweptKey *k = key_new("", values);
+  k->scenarios = true;
+  k->numeric = false;
+  p->combinations = values->len;
+  g_ptr_array_add(p->keys, k);
+  return true;
 }
 
 static bool parse_request(SweepPlan *p, const SweepRequest *r, GError **error) {
@@ -159,6 +202,8 @@ static bool parse_request(SweepPlan *p, const SweepRequest *r, GError **error) {
       r->repeat > SWEEP_MAX_POINTS / (p->combinations * p->variants->len))
     return WRONG("more than %d points", SWEEP_MAX_POINTS);
   p->seeds = (guint)r->repeat;
+  p->job = g_strdup(r->job ? r->job : "run");
+  p->explores = g_str_has_prefix(p->job, "check");
   return true;
 }
 
@@ -195,124 +240,30 @@ uint64_t sweep_seed(const SweepPlan *p, guint point) {
   return p->seed + point % p->seeds;
 }
 
+const SweepScenario *sweep_scenario(const SweepPlan *p, guint point) {
+  const guint i = p->scenarios->len > 1 ? sweep_value_index(p, 0, sweep_combination(p, point)) : 0;
+  return p->scenarios->pdata[i];
+}
+
+const char *sweep_refused(const SweepPlan *p, guint point) {
+  return p->refused->pdata[point / p->seeds];
+}
+
 char *sweep_point_name(const SweepPlan *p, guint point) {
   GString *out = g_string_new(NULL);
   for (guint i = 0; i < p->keys->len; i++)
     g_string_append_printf(out, "%s=%s ", ((SweptKey *)p->keys->pdata[i])->name,
                            sweep_value(p, i, sweep_combination(p, point)));
-  g_string_append_printf(out, "%s seed %" G_GUINT64_FORMAT, sweep_variant(p, point), sweep_seed(p, point));
+  if (strcmp(sweep_variant(p, point), "-") != 0) g_string_append_printf(out, "%s ", sweep_variant(p, point));
+  g_string_append_printf(out, "seed %" G_GUINT64_FORMAT, sweep_seed(p, point));
   return g_string_free(out, FALSE);
 }
 
-/* What the command line would have been, for this point alone. */
-static GPtrArray *overrides_of(const SweepPlan *p, guint point) {
-  GPtrArray *sets = g_ptr_array_new_with_free_func(g_free);
-  for (guint i = 0; i < p->plain->len; i++) g_ptr_array_add(sets, g_strdup(p->plain->pdata[i]));
-  for (guint i = 0; i < p->keys->len; i++)
-    g_ptr_array_add(sets, g_strconcat(((SweptKey *)p->keys->pdata[i])->key, "=",
-                                      sweep_value(p, i, sweep_combination(p, point)), NULL));
-  const GPtrArray *own = p->variant_sets->pdata[point / p->seeds % p->variants->len];
-  for (guint i = 0; i < own->len; i++) g_ptr_array_add(sets, g_strdup(own->pdata[i]));
-  g_ptr_array_add(sets, NULL);
-  return sets;
-}
-
-/* embedded: where presets and profiles are; NULL: in files. */
-static Scenario *load(const SweepPlan *p, guint point, const ScenarioOptions *base, const GPtrArray *embedded,
+SweepPlan *sweep_plan(const char *const *scenarios, const SweepRequest *r, const ScenarioOptions *base,
                       GError **error) {
-  g_autoptr(GPtrArray) sets = overrides_of(p, point);
-  g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, sweep_seed(p, point));
-  ScenarioOptions opt = *base;
-  opt.sets = (const char *const *)sets->pdata;
-  opt.seed = seed;
-  opt.embedded = embedded;
-  return scenario_from_text(p->text, strlen(p->text), p->file, &opt, error);
-}
-
-Scenario *sweep_load(const SweepPlan *p, guint point, const ScenarioOptions *base, GError **error) {
-  return load(p, point, base, p->sources, error);
-}
-
-/* ---- loading every one ---- */
-
-static void keep_sources(SweepPlan *p, const Scenario *s) {
-  const GPtrArray *used = scenario_sources(s);
-  for (guint i = 0; i < used->len; i++) {
-    const ScenarioSource *from = used->pdata[i];
-    bool known = false;
-    for (guint j = 0; j < p->sources->len && !known; j++) {
-      const ScenarioSource *old = p->sources->pdata[j];
-      known = !strcmp(old->kind, from->kind) && !strcmp(old->name, from->name);
-    }
-    if (!known) g_ptr_array_add(p->sources, scenario_source_copy(from));
-  }
-}
-
-static void keep_profile(GPtrArray *names, const Scenario *s) {
-  const char *name = scenario_word(s, "machine.profile");
-  if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL)) g_ptr_array_add(names, g_strdup(name));
-}
-
-/* The variants that a scenario names itself; what it is without any, the model calls dense-arrays. A pooler's is its
- * preset. */
-static char *own_variant(const Scenario *s) {
-  if (scenario_given(s, "pooler.preset")) return g_strdup(scenario_word(s, "pooler.preset"));
-  GString *out = g_string_new(NULL);
-  for (guint i = 0, n = scenario_count(s, "postgres.variant"); i < n; i++) {
-    g_autofree char *key = g_strdup_printf("postgres.variant[%u]", i);
-    g_string_append_printf(out, "%s%s", i ? "+" : "", scenario_word(s, key));
-  }
-  return g_string_free(out->len ? out : g_string_assign(out, "dense-arrays"), FALSE);
-}
-
-/* Finds the file, with the first point's overrides; what else there is to know is the same for all points. */
-static Scenario *load_first(SweepPlan *p, const char *name, const SweepRequest *r, const ScenarioOptions *base,
-                            GError **error) {
-  g_autoptr(GPtrArray) sets = overrides_of(p, 0);
-  ScenarioOptions opt = *base;
-  opt.sets = (const char *const *)sets->pdata;
-  opt.seed = r->seed;
-  Scenario *s = scenario_load(name, &opt, error);
-  if (!s) return NULL;
-  p->scenario = g_strdup(scenario_name(s));
-  p->file = g_strdup(scenario_file(s));
-  p->text = g_strdup(scenario_text(s));
-  p->seed = scenario_seed(s);
-  return s;
-}
-
-/* Seeds change nothing about a scenario but the draws: one of each combination and variant stands for all. */
-static bool load_all(SweepPlan *p, const SweepRequest *r, const ScenarioOptions *base, GError **error) {
-  g_autoptr(GPtrArray) profiles = g_ptr_array_new_with_free_func(g_free);
-  for (guint point = 0; point < sweep_points(p); point += p->seeds) {
-    if (r->interrupted && g_atomic_int_get(r->interrupted)) return false;
-    g_autoptr(Scenario) s = load(p, point, base, base->embedded, error);
-    if (!s) return false;
-    keep_sources(p, s);
-    keep_profile(profiles, s);
-  }
-  g_ptr_array_add(profiles, NULL);
-  p->profile = g_strjoinv(", ", (char **)profiles->pdata);
-  return true;
-}
-
-static bool seeds_fit(const SweepPlan *p, GError **error) {
-  return p->seed <= G_MAXUINT64 - (p->seeds - 1) ||
-         WRONG("--repeat %u: the seeds from %" G_GUINT64_FORMAT " on would pass 2^64", p->seeds, p->seed);
-}
-
-SweepPlan *sweep_plan(const char *scenario, const SweepRequest *r, const ScenarioOptions *base, GError **error) {
   g_autoptr(SweepPlan) p = plan_new();
-  if (!parse_request(p, r, error)) return NULL;
-  g_autoptr(Scenario) first = load_first(p, scenario, r, base, error);
-  if (!first) return NULL;
-  if (!seeds_fit(p, error)) return NULL;
-  if (p->own_variant) {
-    g_free(p->variants->pdata[0]);
-    p->variants->pdata[0] = own_variant(first);
-  }
-  GError *problem = NULL;
-  p->published = published_load(first, base->dirs, &problem);
-  if (problem) return g_propagate_error(error, problem), NULL;
-  return load_all(p, r, base, error) ? g_steal_pointer(&p) : NULL;
+  if (!add_scenarios(p, scenarios, base, error) || !parse_request(p, r, error)) return NULL;
+  if (!sweep_load_all(p, r, base, error)) return NULL;
+  sweep_manifest_hash(p, p->hash);
+  return g_steal_pointer(&p);
 }

@@ -111,7 +111,7 @@ static bool read_names(const Document *d, const SweepPlan *p, guint point, RunRe
   r->profile = g_strdup(text(d, d->all, "profile"));
   r->stopped = g_strdup(text(d, d->all, "stopped"));
   r->seed = sweep_seed(p, point);
-  return r->subject && r->profile && !g_strcmp0(scenario, p->scenario) && !g_strcmp0(version, STAMPEDE_VERSION);
+  return r->subject && r->profile && r->scenario && !g_strcmp0(version, STAMPEDE_VERSION);
 }
 
 /* Either sign of whole numbers will do: a seed may be above 2^63, a metric below 0. Parsing changes the line. */
@@ -126,7 +126,21 @@ static bool parse(const char *line, gsize length, char **kept, GArray *values) {
   return false;
 }
 
-RunResult *sweep_store_load(const char *dir, const SweepPlan *p, guint point, const CheckTable *checks) {
+/* A copy of another point's file, or of another sweep's, reads well and is wrong. One that says nothing is run again.
+ */
+static bool is_this_point(const Document *d, const SweepPlan *p, guint point, const char *path, GError **error) {
+  const char *is = text(d, d->all, "point");
+  g_autofree char *key = sweep_store_key(p, point);
+  if (!is || !strcmp(is, key)) return is != NULL;
+  g_propagate_error(error, g_error_new(SCENARIO_ERROR, SCENARIO_ERROR_INPUT,
+                                       "%s: this is the point \"%s\", and here belongs \"%s\"; remove the file, and "
+                                       "--resume runs the point again",
+                                       path, is, key));
+  return false;
+}
+
+RunResult *sweep_store_load(const char *dir, const SweepPlan *p, guint point, const CheckTable *checks,
+                            GError **error) {
   g_autofree char *path = sweep_store_path(dir, point), *read = NULL, *line = NULL;
   g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(JsonValue));
   gsize length = 0;
@@ -135,7 +149,7 @@ RunResult *sweep_store_load(const char *dir, const SweepPlan *p, guint point, co
   if (strlen(read) != length || !parse(read, length, &line, values)) return NULL;
   Document d = {&g_array_index(values, JsonValue, 0)};
   g_autoptr(RunResult) r = run_result_new();
-  bool whole = read_names(&d, p, point, r) && read_verdict(&d, r) && read_judgements(&d, checks, r) &&
-               read_metrics(&d, r) && read_unexplained(&d, r);
+  bool whole = is_this_point(&d, p, point, path, error) && read_names(&d, p, point, r) && read_verdict(&d, r) &&
+               read_judgements(&d, checks, r) && read_metrics(&d, r) && read_unexplained(&d, r);
   return whole ? g_steal_pointer(&r) : NULL;
 }

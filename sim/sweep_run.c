@@ -45,8 +45,7 @@ static void finish(Sweep *s, guint point, RunResult *r_taken) {
 static RunResult *run(const Sweep *s, guint point, GError **error) {
   g_autoptr(Scenario) scenario = sweep_load(s->plan, point, s->o->base, error);
   if (!scenario) return NULL;
-  RunOptions ro = {.command = "sweep", .checks = s->o->checks, .interrupted = s->o->interrupted};
-  return run_scenario(scenario, &ro, error);
+  return s->o->run(s->o->data, scenario, error);
 }
 
 /* data: the point's number plus one, as NULL is not to be pushed. */
@@ -77,7 +76,7 @@ bool sweep_run(const SweepPlan *p, const SweepRunOptions *o, GPtrArray *results,
   for (guint point = 0; point < results->len; point++) s.done += results->pdata[point] != NULL;
   GThreadPool *pool = g_thread_pool_new(work, &s, (gint)o->jobs, TRUE, error);
   for (guint point = 0; pool && point < results->len; point++) /* a worker writes only to its own, pushed point */
-    if (!results->pdata[point] && (!o->wanted || o->wanted(o->data, point)))
+    if (!results->pdata[point] && !sweep_refused(p, point) && (!o->wanted || o->wanted(o->data, point)))
       g_thread_pool_push(pool, GUINT_TO_POINTER(point + 1), NULL);
   if (pool) g_thread_pool_free(pool, FALSE, TRUE);
   g_mutex_clear(&s.lock);

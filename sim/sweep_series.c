@@ -44,7 +44,7 @@ static void add_first_ones(GPtrArray *metrics, const GPtrArray *results) {
 }
 
 static void choose_metrics(SweepCurves *c, const char *const *asked) {
-  static const char *const usual[] = {"first.connect_ms", "warm.connect_ms"};
+  static const char *const usual[] = {"first.connect_ms", "warm.connect_ms", "states", "transitions"};
   for (; asked && *asked; asked++) add_metric(c->metrics, *asked);
   if (c->metrics->len) return;
   for (guint i = 0; c->plan->published && i < c->plan->published->series->len; i++)
@@ -118,7 +118,11 @@ static bool same_others(const SweepCurves *c, guint a, guint b) {
 
 static char *label_of(const SweepCurves *c, guint combination, guint variant, const char *metric) {
   GString *out = g_string_new(c->plan->variants->pdata[variant]);
-  g_string_append_printf(out, ", %.*s", c->y ? (int)strcspn(metric, ".") : (int)strlen(metric), metric);
+  if (!strcmp(out->str, "-"))
+    g_string_truncate(out, 0);
+  else
+    g_string_append(out, ", ");
+  g_string_append_printf(out, "%.*s", c->y ? (int)strcspn(metric, ".") : (int)strlen(metric), metric);
   for (guint i = 0; i < c->plan->keys->len; i++)
     if ((int)i != c->x)
       g_string_append_printf(out, ", %s=%s", key_at(c->plan, i)->name, sweep_value(c->plan, i, combination));

@@ -17,10 +17,14 @@ static void member_text(GString *out, const char *key, const char *value) {
   member(out, key, json_node_init_string(json_node_alloc(), value));
 }
 
+static void hash_of(const char *text, gsize length, char hash[33]) {
+  XXH128_hash_t h = XXH3_128bits(text, length);
+  trace_hash_text((Hash128){.lo = h.low64, .hi = h.high64}, hash);
+}
+
 static void member_hash(GString *out, const char *kind, const char *name, const char *text) {
   char hash[33];
-  XXH128_hash_t h = XXH3_128bits(text, strlen(text));
-  trace_hash_text((Hash128){.lo = h.low64, .hi = h.high64}, hash);
+  hash_of(text, strlen(text), hash);
   g_autofree char *key = g_strdup_printf("text of %s %s", kind, name);
   member_text(out, key, hash);
 }
@@ -37,7 +41,7 @@ static void add_lists(GString *out, const SweepPlan *p) {
   member_list(out, "overrides", p->plain);
   for (guint i = 0; i < p->keys->len; i++) {
     const SweptKey *k = p->keys->pdata[i];
-    g_autofree char *key = g_strdup_printf("list %u, %s", i + 1, k->key);
+    g_autofree char *key = g_strdup_printf("list %u, %s", i + 1, k->scenarios ? k->name : k->key);
     member_list(out, key, k->values);
   }
   member_list(out, "variants", p->variants);
@@ -45,7 +49,10 @@ static void add_lists(GString *out, const SweepPlan *p) {
 }
 
 static void add_texts(GString *out, const SweepPlan *p) {
-  member_hash(out, "scenario", p->scenario, p->text);
+  for (guint i = 0; i < p->scenarios->len; i++) {
+    const SweepScenario *s = p->scenarios->pdata[i];
+    member_hash(out, "scenario", s->name, s->text);
+  }
   for (guint i = 0; i < p->sources->len; i++) {
     const ScenarioSource *s = p->sources->pdata[i];
     member_hash(out, s->kind, s->name, s->text);
@@ -58,12 +65,18 @@ char *sweep_manifest(const SweepPlan *p) {
   g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, p->seed);
   member_text(out, "stampede", STAMPEDE_VERSION);
   member_text(out, "scenario", p->scenario);
+  member_text(out, "job", p->job);
   add_lists(out, p);
   member_text(out, "first seed", seed);
   member(out, "seeds", json_node_init_int(json_node_alloc(), p->seeds));
   add_texts(out, p);
   g_string_append(out, "\n}\n");
   return g_string_free(out, FALSE);
+}
+
+void sweep_manifest_hash(const SweepPlan *p, char hash[33]) {
+  g_autofree char *manifest = sweep_manifest(p);
+  hash_of(manifest, strlen(manifest), hash);
 }
 
 /* "KEY": of a manifest's line; NULL: it has none. */
@@ -161,10 +174,17 @@ bool sweep_store_open(const char *dir, const SweepPlan *p, bool resume, GError *
   return g_file_get_contents(path, &there, NULL, error) && go_on(dir, there, manifest, error);
 }
 
-bool sweep_store_keep(const char *dir, guint point, const RunResult *r, GError **error) {
+char *sweep_store_key(const SweepPlan *p, guint point) {
+  g_autofree char *name = sweep_point_name(p, point);
+  return g_strdup_printf("%s of sweep %s", name, p->hash);
+}
+
+bool sweep_store_keep(const char *dir, const SweepPlan *p, guint point, RunResult *r, GError **error) {
   g_autofree char *path = sweep_store_path(dir, point);
   g_autoptr(Output) out = output_open(path, error);
   if (!out) return false;
+  g_free(r->point);
+  r->point = sweep_store_key(p, point);
   report_json(r, out);
   return output_commit(out, error);
 }

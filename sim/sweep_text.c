@@ -1,6 +1,7 @@
 /* sweep_text.c - a sweep as a table: a row a combination and variant, a group of columns a metric (simulated; and where
  * a published table is compared: its value, its plus or minus, how far off), then exponents, the worst cell, verdicts.
  */
+#include "sim/columns.h"
 #include "sim/sweep_report.h"
 #include <string.h>
 
@@ -82,37 +83,17 @@ static void add_header(Text *t) {
 
 /* ---- columns ---- */
 
-static int width_of(const Text *t, guint column) {
-  glong width = 0;
-  for (guint i = 0; i < t->rows->len; i++)
-    width = MAX(width, g_utf8_strlen(((GPtrArray *)t->rows->pdata[i])->pdata[column], -1));
-  return (int)width;
-}
-
-/* printf counts bytes, columns count characters. */
-static void pad(GString *out, const char *text, int width, bool left) {
-  const int blanks = width - (int)g_utf8_strlen(text, -1);
-  if (left) g_string_append(out, text);
-  for (int i = 0; i < blanks; i++) g_string_append_c(out, ' ');
-  if (!left) g_string_append(out, text);
-}
-
-static void end_line(GString *out) {
-  while (out->len && out->str[out->len - 1] == ' ') g_string_truncate(out, out->len - 1);
-  g_string_append_c(out, '\n');
-}
-
 /* Names of the metrics over their groups. */
 static void print_groups(const Text *t, GString *out, const int *widths) {
   const guint fixed = t->p->keys->len + 1;
-  for (guint i = 0; i < fixed; i++) pad(out, "", widths[i] + 2, true);
+  for (guint i = 0; i < fixed; i++) columns_pad(out, "", widths[i] + 2, true);
   for (guint m = 0; m < t->c->metrics->len; m++) {
     int width = 0;
     for (guint i = 0; i < GROUP; i++) width += widths[fixed + m * GROUP + i] + 2;
     g_string_append(out, "  ");
-    pad(out, t->c->metrics->pdata[m], width - 2, true);
+    columns_pad(out, t->c->metrics->pdata[m], width - 2, true);
   }
-  end_line(out);
+  columns_end_line(out);
 }
 
 static void print_rows(const Text *t, GString *out, const int *widths, guint columns) {
@@ -120,10 +101,10 @@ static void print_rows(const Text *t, GString *out, const int *widths, guint col
     const GPtrArray *row = t->rows->pdata[i];
     for (guint j = 0; j < columns; j++) {
       g_string_append(out, "  ");
-      pad(out, row->pdata[j], widths[j], j == t->p->keys->len);
+      columns_pad(out, row->pdata[j], widths[j], j == t->p->keys->len);
     }
     g_string_append_printf(out, "  %s", (char *)row->pdata[columns]);
-    end_line(out);
+    columns_end_line(out);
   }
 }
 
@@ -135,7 +116,7 @@ static void print_table(Text *t, GString *out) {
   for (guint i = 0; i < t->p->combinations; i++)
     for (guint v = 0; v < t->p->variants->len; v++) add_row(t, i, v);
   g_assert(((GPtrArray *)t->rows->pdata[0])->len == columns + 1);
-  for (guint j = 0; j < columns; j++) widths[j] = width_of(t, j);
+  for (guint j = 0; j < columns; j++) widths[j] = columns_width(t->rows, j);
   if (t->c->compared) print_groups(t, out, widths);
   print_rows(t, out, widths, columns);
   g_ptr_array_unref(t->rows);
@@ -172,7 +153,7 @@ static void print_fits(const Text *t, GString *out) {
     const SweepSeries *s = t->c->series->pdata[i];
     if (!s->fitted) continue;
     g_string_append(out, "  ");
-    pad(out, s->label, width + 2, true);
+    columns_pad(out, s->label, width + 2, true);
     print_fit(out, &s->fit);
     if (s->published_fitted) {
       g_string_append(out, "  published: ");
@@ -209,12 +190,23 @@ static void print_failures(const Text *t, GString *out) {
   if (bad > said) g_string_append_printf(out, "  and %u more\n", bad - said);
 }
 
+static void print_refused(const Text *t, GString *out) {
+  guint said = 0, n = sweep_refusals(t->p);
+  for (guint point = 0; n && point < t->c->results->len && said < MOST_FAILURES; point += t->p->seeds) {
+    if (!sweep_refused(t->p, point)) continue;
+    g_autofree char *name = sweep_point_name(t->p, point);
+    g_string_append_printf(out, "%s  -  %s: %s\n", said++ ? "" : "\n", name, sweep_refused(t->p, point));
+  }
+  if (n > said * t->p->seeds) g_string_append_printf(out, "  and %u more\n", n / t->p->seeds - said);
+}
+
 static void print_verdict(const Text *t, GString *out, bool color) {
   static const char *const paint[] = {"\033[32m", "\033[31m", "\033[33m"};
   const guint fail = sweep_with_verdict(t->r, RUN_FAIL), open = sweep_with_verdict(t->r, RUN_INCOMPLETE);
   const RunVerdict v = fail ? RUN_FAIL : open || t->r->interrupted ? RUN_INCOMPLETE : RUN_PASS;
   g_string_append_printf(out, "\n%s%s%s  %u of %u points", color ? paint[v] : "", run_verdict_word(v),
                          color ? "\033[0m" : "", sweep_finished(t->r), t->c->results->len);
+  if (sweep_refusals(t->p)) g_string_append_printf(out, ", %u contradict themselves", sweep_refusals(t->p));
   if (fail) g_string_append_printf(out, ", %u fail", fail);
   if (open) g_string_append_printf(out, ", %u incomplete", open);
   g_string_append(out, t->r->interrupted ? ", interrupted\n" : "\n");
@@ -226,6 +218,10 @@ static void print_head(const Text *t, GString *out) {
                          many ? "s" : "", t->p->seed);
   if (many) g_string_append_printf(out, " to %" G_GUINT64_FORMAT ", their mean", t->p->seed + t->p->seeds - 1);
   for (guint i = 0; i < t->p->plain->len; i++) g_string_append_printf(out, "  %s", (char *)t->p->plain->pdata[i]);
+  if (t->p->explores) {
+    g_string_append_printf(out, "\nexplored: %s\n\n", t->p->job);
+    return;
+  }
   g_string_append_printf(out, "\nsimulated, with the costs of profile %s%s%s\n\n", t->p->profile,
                          t->c->compared ? "; published: " : "", t->c->compared ? t->p->published->table : "");
 }
@@ -243,9 +239,15 @@ static void print_unexplained(const Text *t, GString *out) {
 void sweep_text(const SweepReport *r, GString *out, bool color) {
   Text t = {.r = r, .c = r->curves, .p = r->curves->plan};
   print_head(&t, out);
-  print_table(&t, out);
-  print_fits(&t, out);
-  print_unexplained(&t, out);
-  print_failures(&t, out);
+  if (r->grid)
+    sweep_grid_text(r->grid, out);
+  else
+    print_table(&t, out);
+  if (!t.p->explores) {
+    print_fits(&t, out);
+    print_unexplained(&t, out);
+    print_failures(&t, out);
+    if (!r->grid) print_refused(&t, out);
+  }
   print_verdict(&t, out, color);
 }

@@ -107,7 +107,10 @@ bad "more than 100000 points" --set workload.clients=1:9999:+1 --set machine.cor
 bad "out of range" --set workload.clients=16,0
 bad "nearest is clients" --set workload.cliens=16,32
 bad 'the nearest is unsorted' --variant unsortd
-bad "--job check needs the explorer" --job check
+bad "--variant a,+: an empty name in the list" --variant a,+
+bad "--job is run or check" --job simulate
+bad "--max-states 3: that is for --job check" --max-states 3
+bad "no list of that name; there is clients" --set workload.clients=16,32 --across cores
 bad "--repeat" --repeat 0
 bad "--jobs" --jobs 0
 bad "no trace" --trace "$SCRATCH/t.jsonl"

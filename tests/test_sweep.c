@@ -36,6 +36,13 @@ static void lists(void) {
       {"random,in-order", "random in-order"},
       {"{window: 64}", "{window: 64}"},
       {"[a, b]", "[a, b]"},
+      {"none,{hold_until: [eof, 1s]},1:4:*2", "none {hold_until: [eof, 1s]} 1 2 4"},
+      {"{a: {b: 1, c: 2}},{d: 3}", "{a: {b: 1, c: 2}} {d: 3}"},
+      {"[1, 2],[3]", "[1, 2] [3]"},
+      {"{a: 'x, {y'},z", "{a: 'x, {y'} z"},
+      {"{a: \"x\\\", y}\"},z", "{a: \"x\\\", y}\"} z"},
+      {"it's,that's", "it's that's"},
+      {"{open, 1", "{open, 1"},
       {"\"a, b\"", "\"a, b\""},
       {"x:y", "x:y"},
       {"9223372036854775806:9223372036854775807:+1", "9223372036854775806 9223372036854775807"},
@@ -118,7 +125,7 @@ static ScenarioOptions base(void) {
 static SweepPlan *plan_of(const char *text, const SweepRequest *r, GError **error) {
   g_autofree char *path = write_scenario(text), *dir = g_path_get_dirname(path);
   ScenarioOptions o = base();
-  SweepPlan *p = sweep_plan(path, r, &o, error);
+  SweepPlan *p = sweep_plan((const char *const[]){path, NULL}, r, &o, error);
   remove_tree(dir);
   return p;
 }
@@ -287,8 +294,8 @@ static void points_come_back(void) {
   g_array_append_val(r->expectations, met);
   g_array_append_val(r->expectations, unmet);
   g_array_append_val(r->expectations, open);
-  expect(sweep_store_open(dir, p, false, NULL) && sweep_store_keep(dir, 0, r, NULL));
-  g_autoptr(RunResult) back = sweep_store_load(dir, p, 0, &checks);
+  expect(sweep_store_open(dir, p, false, NULL) && sweep_store_keep(dir, p, 0, r, NULL));
+  g_autoptr(RunResult) back = sweep_store_load(dir, p, 0, &checks, NULL);
   remove_tree(dir);
   CU_ASSERT_FATAL(back != NULL);
   expect_int(back->verdict, ==, RUN_FAIL);
@@ -318,13 +325,33 @@ static void cut_points_are_run_again(void) {
   gsize length = 0;
   CU_ASSERT_FATAL(p != NULL);
   add_metric(r, "first.connect_ms", 1.5);
-  expect(sweep_store_open(dir, p, false, NULL) && sweep_store_keep(dir, 0, r, NULL));
+  expect(sweep_store_open(dir, p, false, NULL) && sweep_store_keep(dir, p, 0, r, NULL));
   g_assert(g_file_get_contents(path, &text, &length, NULL));
   for (gsize cut = 0; cut + 2 < length; cut += 7) {
     g_assert(g_file_set_contents(path, text, (gssize)cut, NULL));
-    g_autoptr(RunResult) back = sweep_store_load(dir, p, 0, &checks);
+    g_autoptr(RunResult) back = sweep_store_load(dir, p, 0, &checks, NULL);
     expect(back == NULL);
   }
+  remove_tree(dir);
+}
+
+/* A file copied over another's reads well, and would be a wrong result; so would that of another sweep. */
+static void copied_points_are_refused(void) {
+  g_autoptr(SweepPlan) p = plan(two_lists, NULL, 1), other = plan(two_lists, NULL, 2);
+  g_autofree char *dir = folder(), *first = sweep_store_path(dir, 0), *second = sweep_store_path(dir, 1), *text = NULL;
+  g_autoptr(GError) error = NULL;
+  CU_ASSERT_FATAL(p && other);
+  g_autoptr(RunResult) r = result(RUN_PASS);
+  expect(sweep_store_open(dir, p, false, NULL) && sweep_store_keep(dir, p, 0, r, NULL));
+  g_assert(g_file_get_contents(first, &text, NULL, NULL) && g_file_set_contents(second, text, -1, NULL));
+  g_autoptr(RunResult) back = sweep_store_load(dir, p, 0, &checks, &error);
+  expect(back && !error);
+  g_autoptr(RunResult) copy = sweep_store_load(dir, p, 1, &checks, &error);
+  expect(!copy && error && strstr(error->message, "clients=2 cores=1 dense-arrays seed 5 of sweep ") &&
+         strstr(error->message, "and here belongs \"clients=2 cores=2 dense-arrays seed 5 of sweep "));
+  g_clear_error(&error);
+  g_autoptr(RunResult) foreign = sweep_store_load(dir, other, 0, &checks, &error);
+  expect(!foreign && error && error->domain == SCENARIO_ERROR);
   remove_tree(dir);
 }
 
@@ -445,7 +472,7 @@ static void published(void) {
   SweepRequest request = {.sets = (const char *const[]){"workload.clients=512,1024,3000", NULL},
                           .variants = "dense-arrays,split-pgxactoff",
                           .repeat = 1};
-  g_autoptr(SweepPlan) p = sweep_plan("connect-storm", &request, &o, NULL);
+  g_autoptr(SweepPlan) p = sweep_plan((const char *const[]){"connect-storm", NULL}, &request, &o, NULL);
   CU_ASSERT_FATAL(p != NULL && p->published != NULL);
   g_autoptr(GPtrArray) results = results_of(p);
   for (guint point = 0; point < results->len; point++) results->pdata[point] = result(RUN_PASS);
@@ -468,6 +495,12 @@ static const char needs_warm[] = "scenario: small\n"
                                  "workload: {kind: pgbench, clients: 4, iterations: warm}\n"
                                  "expect: [{metric: warm.connect_ms, within: [0, 1]}]\n";
 
+static RunResult *run_it(void *data, const Scenario *s, GError **error) {
+  RunOptions ro = {.command = "sweep", .checks = checks};
+  (void)data;
+  return run_scenario(s, &ro, error);
+}
+
 /* Points 1 and 2 of four have no warm iterations, so what is expected cannot be: the error is always point 1's. */
 static void first_error_wins(void) {
   SweepRequest request = {.sets = (const char *const[]){"workload.iterations=warm,1,2,10", NULL}, .repeat = 1};
@@ -477,7 +510,7 @@ static void first_error_wins(void) {
   for (guint jobs = 1; jobs <= 4; jobs++) {
     g_autoptr(GPtrArray) results = results_of(p);
     g_autoptr(GError) error = NULL;
-    SweepRunOptions ro = {.base = &o, .jobs = jobs};
+    SweepRunOptions ro = {.run = run_it, .base = &o, .jobs = jobs};
     expect(!sweep_run(p, &ro, results, &error));
     expect(error && error->domain == SCENARIO_ERROR && g_str_has_prefix(error->message, "iterations=1 "));
     if (error && !g_str_has_prefix(error->message, "iterations=1 ")) expect_str(error->message, "iterations=1 ...");
@@ -490,7 +523,7 @@ static void interrupted_before_it_began(void) {
   ScenarioOptions o = base();
   const gint raised = 1;
   g_autoptr(GPtrArray) results = results_of(p);
-  SweepRunOptions ro = {.base = &o, .jobs = 2, .interrupted = &raised};
+  SweepRunOptions ro = {.run = run_it, .base = &o, .jobs = 2, .interrupted = &raised};
   expect(sweep_run(p, &ro, results, NULL));
   for (guint i = 0; i < results->len; i++) expect(results->pdata[i] == NULL);
 }
@@ -509,6 +542,7 @@ int main(void) {
                                                  {"manifest of another text", manifest_of_another_text},
                                                  {"points come back", points_come_back},
                                                  {"cut points are run again", cut_points_are_run_again},
+                                                 {"copied points are refused", copied_points_are_refused},
                                                  {"folder of another", folder_of_another},
                                                  {"csv", csv},
                                                  {"json", json},

@@ -176,7 +176,9 @@ static bool keeps_series(const Scenario *s) {
 bool bind_valid(const PoolerConfig *c, const Scenario *s, const char *key, GError **error) {
   g_autoptr(GError) wrong = NULL;
   if (pooler_config_valid(c, &wrong)) return true;
-  g_propagate_error(error, scenario_complain(s, key, "%s", wrong->message));
+  GError *contradiction = scenario_complain(s, key, "%s", wrong->message);
+  contradiction->code = SCENARIO_ERROR_CONTRADICTION;
+  g_propagate_error(error, contradiction);
   return false;
 }
 

@@ -145,10 +145,18 @@ static char *scenario_path(const char *name, const ScenarioOptions *opt, GError 
   return no_scenario(name, opt, error);
 }
 
+bool scenario_find(const char *name_or_path, const ScenarioOptions *opt, char **file, char **text, gsize *length,
+                   GError **error) {
+  g_autofree char *path = scenario_path(name_or_path, opt, error);
+  if (!path || !(*text = asset_read(path, NODE_MAX_BYTES, length, error))) return false;
+  *file = g_steal_pointer(&path);
+  return true;
+}
+
 Scenario *scenario_load(const char *name_or_path, const ScenarioOptions *options, GError **error) {
   const ScenarioOptions *opt = options ? options : &no_options;
   gsize length = 0;
-  g_autofree char *path = scenario_path(name_or_path, opt, error);
-  g_autofree char *text = path ? asset_read(path, NODE_MAX_BYTES, &length, error) : NULL;
-  return text ? scenario_from_text(text, length, path, opt, error) : NULL;
+  g_autofree char *file = NULL, *text = NULL;
+  if (!scenario_find(name_or_path, opt, &file, &text, &length, error)) return NULL;
+  return scenario_from_text(text, length, file, opt, error);
 }

@@ -18,7 +18,8 @@
 #include <stdint.h>
 
 #define SCENARIO_ERROR (scenario_error_quark())
-typedef enum { SCENARIO_ERROR_INPUT } ScenarioError; /* every one ends the program with exit status 2 */
+/* Every one ends the program with exit status 2. CONTRADICTION: each word is right, and together they make no sense. */
+typedef enum { SCENARIO_ERROR_INPUT, SCENARIO_ERROR_CONTRADICTION } ScenarioError;
 GQuark scenario_error_quark(void);
 
 typedef struct Scenario Scenario;
@@ -44,6 +45,9 @@ typedef struct {
 
 /* By name (dirs/scenarios/NAME.yaml) or by path. NULL and *error when it is not right in every part. */
 Scenario *scenario_load(const char *name_or_path, const ScenarioOptions *opt, GError **error);
+/* What scenario_load would read: false and *error when there is no such file. The caller's own: *file, *text. */
+bool scenario_find(const char *name_or_path, const ScenarioOptions *opt, char **file, char **text, gsize *length,
+                   GError **error);
 Scenario *scenario_from_text(const char *text, gsize length, const char *file, const ScenarioOptions *opt,
                              GError **error);
 void scenario_free(Scenario *s);
