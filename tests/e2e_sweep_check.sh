@@ -52,7 +52,7 @@ check_contains 'holds another sweep; job: "check" there, "check --max-states 50"
 check_status 2 "$STAMPEDE" sweep s01-stale-cancel-bad "${policies[@]}" --out "$SCRATCH/one" --resume
 cp "$SCRATCH/one/points/0000.json" "$SCRATCH/one/points/0002.json"
 check_status 2 "$STAMPEDE" sweep s01-stale-cancel-bad --job check "${policies[@]}" --across signal --out "$SCRATCH/one" --resume
-check_contains '0002.json: this is the point "fence=none lookup=at_arrival_copy signal=prompt seed 1 of sweep ' "$ERR"
+check_contains '0002.json: this is the point "fence=none lookup=at_arrival_copy signal=prompt pgdog-0.1.54 seed 1 of sweep ' "$ERR"
 check "one line" test "$(wc -l <"$ERR")" = 1
 rm "$SCRATCH/one/points/0002.json"
 check_status 0 "$STAMPEDE" sweep s01-stale-cancel-bad --job check "${policies[@]}" --across signal --out "$SCRATCH/one" --resume

@@ -11,8 +11,9 @@ static Judgement never(const Model *m, GString *why) {
   (void)why;
   return JUDGED_FINE;
 }
-static const Check check_a = {"a-check", "", SEES_INSIDE, never}, check_b = {"b-check", "", SEES_INSIDE, never},
-                   check_deadlock = {"no-deadlock", "", SEES_INSIDE, never};
+static const Check check_a = {.name = "a-check", .about = "", .judge = never},
+                   check_b = {.name = "b-check", .about = "", .judge = never},
+                   check_deadlock = {.name = "no-deadlock", .about = "", .judge = never};
 
 static SweepPlan *plan_of(const char *const *scenarios, const char *const *sets, const char *job, GError **error) {
   ScenarioOptions o = {.dirs = (const char *const *)dirs, .metrics = metric_patterns()};
@@ -51,7 +52,7 @@ static void scenarios_beside_each_other(void) {
   expect_str(sweep_scenario(p, 1)->name, two[0]);
   expect_str(sweep_scenario(p, 2)->name, two[1]);
   g_autofree char *name = sweep_point_name(p, 2);
-  expect_str(name, "scenario=s01-stale-cancel-good pool_size=1 seed 1");
+  expect_str(name, "scenario=s01-stale-cancel-good pool_size=1 pgdog-0.1.54 seed 1");
   ScenarioOptions o = {.dirs = (const char *const *)dirs};
   g_autoptr(Scenario) s = sweep_load(p, 3, &o, NULL);
   CU_ASSERT_FATAL(s != NULL);
