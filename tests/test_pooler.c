@@ -43,6 +43,27 @@ static void held_until_eof(void) {
   sample_clear(&s);
 }
 
+/* A query fails and leaves its session dirty; the clean-up does not fail: one connection serves both clients. */
+static void clean_up_after_an_error(void) {
+  static const QueryDef fails[] = {{.tag = "q",
+                                    .runs = {DELAY_FIXED, MS, MS},
+                                    .deadline_ns = NO_LIMIT,
+                                    .lock = NONE,
+                                    .ends_in_error = true,
+                                    .dirty = true}};
+  static const Script script = {plain, fails, NULL, 3, 1, 0, 1};
+  Sample s;
+  sample_init(&s);
+  sample_client(&s, "a", 0, &script);
+  sample_client(&s, "b", 1, &script_b);
+  sample_run(&s);
+  expect_int(sample_metric(&s, "queries.error"), ==, 1);
+  expect_int(sample_metric(&s, "queries.ok"), ==, 1);
+  expect_int(sample_metric(&s, "sockets_max"), ==, 1);
+  expect_int(sample_metric(&s, "opens"), ==, 1);
+  sample_clear(&s);
+}
+
 /* M/M/4 at rate 320/s, mean service 10 ms: the load is 3.2 of 4, Erlang C is 0.59643, the mean wait C / (400/s - 320/s)
  * = 7.455 ms. 64,000 waits are autocorrelated over some 1/(1 - 0.8)^2 of each other: a deviation of 4 % is three sigma.
  */
@@ -92,6 +113,7 @@ static void pids(void) {
 int main(void) {
   return suite_run("pooler", (const Case[]){{"S01 without a fence", without_a_fence},
                                             {"S01 held until EOF", held_until_eof},
+                                            {"clean-up after an error", clean_up_after_an_error},
                                             {"waits of M/M/4", erlang_c},
                                             {"pid spaces", pids},
                                             {0}});

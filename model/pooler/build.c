@@ -158,21 +158,25 @@ static TypeId type_of(Pooler *p, const ProcessType *t) {
   return id;
 }
 
+static ProcId ids_of(Pooler *p, const ProcessType *t, guint n) {
+  return world_keep_ids(p->w, type_of(p, t), n);
+}
+
 static void make_types(Pooler *p) {
-  p->t_client = type_of(p, &client_type);
-  p->t_session = type_of(p, &session_type);
-  p->t_server = type_of(p, &server_type);
-  p->t_cancel = type_of(p, &cancel_type);
-  p->t_signal = type_of(p, &signal_type);
+  p->client_procs = ids_of(p, &client_type, p->n_clients);
+  p->session_procs = ids_of(p, &session_type, p->n_sessions);
+  p->server_procs = ids_of(p, &server_type, p->n_servers);
+  p->cancel_procs = ids_of(p, &cancel_type, p->n_cancels);
+  p->signal_procs = ids_of(p, &signal_type, p->n_cancels);
   p->t_tick = type_of(p, &tick_type);
   p->t_watch = type_of(p, &watch_type);
   p->t_event = type_of(p, &event_type);
   p->t_arrivals = type_of(p, &arrivals_type);
   p->t_moment = type_of(p, &moment_type);
-  world_guide(p->w, p->t_client, &client_guide);
-  world_guide(p->w, p->t_session, &session_guide);
-  world_guide(p->w, p->t_server, &server_guide);
-  world_guide(p->w, p->t_cancel, &cancel_guide);
+  world_guide(p->w, world_type(p->w, &client_type), &client_guide);
+  world_guide(p->w, world_type(p->w, &session_type), &session_guide);
+  world_guide(p->w, world_type(p->w, &server_type), &server_guide);
+  world_guide(p->w, world_type(p->w, &cancel_type), &cancel_guide);
   world_guide(p->w, p->t_event, &event_guide);
   world_guide(p->w, p->t_moment, &moment_guide);
   world_guide(p->w, p->t_arrivals, &arrivals_guide);

@@ -25,8 +25,7 @@ Cancel *cancel_start(Pooler *p, guint client, guint session, guint query, const 
   if (def->when == CANCEL_AT) x->flags |= XF_AT;
   c->cancels++;
   int64_t ns = def->when == CANCEL_HERE ? 0 : draw_ns(p, &def->delay);
-  x->proc = world_spawn(p->w, p->t_cancel, ns);
-  *(uint32_t *)world_locals(p->w, x->proc) = cancel_id(p, x);
+  x->proc = spawn_for(p, p->cancel_procs, cancel_id(p, x), ns);
   return x;
 }
 
@@ -124,7 +123,7 @@ static Step sent(Pooler *p, Cancel *x, ProcId self) {
   if (e->state == CL_NONE || e->state == CL_CONNECTING) return ends(p, x, OUT_UNSENT);
   /* A driver with a fence knows what it is about to cancel: not what has been answered. */
   if (client_def(p, c)->fence.kind != FENCE_NONE && c->done >> x->query & 1) return ends(p, x, OUT_UNSENT);
-  c->flags |= CLF_FENCE;
+  if (client_def(p, c)->fence.kind != FENCE_NONE) c->flags |= CLF_FENCE;
   x->key_pid = e->key_pid;
   x->key_secret = e->key_secret;
   measure_cancel_sent(p, x);
@@ -359,8 +358,7 @@ static Step signal_it(Pooler *p, Cancel *x, ProcId self) {
     if (s->signal == SIGNAL_PROMPT) {
       cancel_handle(p, x, false);
     } else {
-      x->signal = world_spawn(p->w, p->t_signal, handled_after(p, s));
-      *(uint32_t *)world_locals(p->w, x->signal) = cancel_id(p, x);
+      x->signal = spawn_for(p, p->signal_procs, cancel_id(p, x), handled_after(p, s));
     }
   }
   if (fault_to(p, x) == FAULT_NO_EOF) {

@@ -18,8 +18,7 @@ static Session *client_session(const Pooler *p, const Client *c, int k) {
 void client_start(Pooler *p, guint client, int64_t after_ns) {
   Client *c = &p->clients[client];
   g_assert(c->proc == 0);
-  c->proc = world_spawn(p->w, p->t_client, after_ns);
-  *(uint32_t *)world_locals(p->w, c->proc) = client;
+  c->proc = spawn_for(p, p->client_procs, client, after_ns);
 }
 
 void client_wake(Pooler *p, Client *c, int64_t after_ns) {

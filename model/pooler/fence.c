@@ -7,16 +7,30 @@
 #include "model/pooler/state.h"
 
 static const struct {
-  bool holds, unlinks; /* keeps it from being used; takes away what is not forwarded when its owner lets go */
-} fences[] = {[FENCE_NONE] = {false, false},       [FENCE_UNLINK] = {false, true},  [FENCE_HOLD] = {true, true},
-              [FENCE_HOLD_TIMEOUT] = {true, true}, [FENCE_REFCOUNT] = {true, true}, [FENCE_GENERATION] = {false, false},
-              [FENCE_RETIRE] = {false, true},      [FENCE_DRAIN] = {true, true},    [FENCE_WAIT] = {true, true}};
+  /* Keeps it from being used; takes away what is not forwarded when its owner lets go; asks how many were meant for it.
+   */
+  bool holds, unlinks, counts;
+} fences[] = {[FENCE_NONE] = {0},
+              [FENCE_UNLINK] = {.unlinks = true},
+              [FENCE_HOLD] = {.holds = true, .unlinks = true},
+              [FENCE_HOLD_TIMEOUT] = {.holds = true, .unlinks = true},
+              [FENCE_REFCOUNT] = {.holds = true, .unlinks = true},
+              [FENCE_GENERATION] = {0},
+              [FENCE_RETIRE] = {.unlinks = true, .counts = true},
+              [FENCE_DRAIN] = {.holds = true, .unlinks = true, .counts = true},
+              [FENCE_WAIT] = {.holds = true, .unlinks = true}};
 
 static void hold(Pooler *p, Cancel *x, Server *s) {
   g_assert(x->server == server_id(p, s) + 1);
   x->flags |= XF_FENCE;
   s->fences++;
-  s->directed++;
+  if (fences[pool_config(p, s->pool)->fence].counts) s->directed++;
+}
+
+/* Its query has ended: by a cancel, if that is what it says. */
+void fence_answered(const Pooler *p, Server *s) {
+  bool counts = s->pool != DIRECT && fences[pool_config(p, s->pool)->fence].counts;
+  if (counts && s->flags & SVF_CANCELLED) s->seen++;
 }
 
 void fence_looked_up(Pooler *p, Cancel *x, Server *s) {

@@ -220,7 +220,7 @@ static bool to_be_cleaned(const Pooler *p, const Server *s) {
 void pool_release(Pooler *p, Server *s) {
   Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
   if (e) session_drop(e, server_id(p, s));
-  if (s->owner) s->last_owner = s->owner;
+  if (s->owner && p->n_events) s->last_owner = s->owner; /* only events ask */
   fence_release(p, s);
   if (step_is(p, s->pool, POOLSTEP_CHECK_IN, DO_SKIP)) {
     s->pc = SP_IDLE;

@@ -26,8 +26,8 @@ Server *server_dial(Pooler *p, guint slot, guint pool, guint host) {
   g_assert(s->state == SV_FREE && s->proc == 0);
   *s = (Server){.pool = (uint16_t)pool, .host = (uint16_t)host, .pc = SP_CONNECT, .flags = SVF_CHECKED_IN};
   server_state(p, s, SV_OPENING);
-  s->proc = world_spawn(p->w, p->t_server, 0);
-  *(uint32_t *)world_locals(p->w, s->proc) = slot;
+  s->proc = p->server_procs + slot;
+  if (!world_alive(p->w, s->proc)) spawn_for(p, p->server_procs, slot, 0); /* else: server_gone goes on as the next */
   p->shared->sockets++;
   measure_count(p, pool, COUNT_OPENS, 1);
   return s;
@@ -201,6 +201,11 @@ static Step start(Pooler *p, Server *s, ProcId self) {
   return server_core(p, s, self, cpu);
 }
 
+/* Whose it was matters only as long as something of that client is left on it. */
+void backend_forget(const Server *s, PgBackend *b) {
+  if (b && !b->open && !s->lock) b->client = 0;
+}
+
 static Step end(Pooler *p, Server *s) {
   PgBackend *b = server_backend(p, s);
   server_core_back(p, s);
@@ -216,6 +221,7 @@ static Step end(Pooler *p, Server *s) {
     if (!(s->flags & SVF_SESSION_LOCK)) server_unlock(p, s);
   }
   if (b) b->runs = RUNS_NOTHING, b->query = 0;
+  backend_forget(s, b);
   s->pc = SP_REPLY;
   return wait_ns(link_delay(p, LINK_POOLER_TO_SERVER, s->host));
 }
@@ -242,14 +248,16 @@ static bool transaction_over(const Pooler *p, const Session *e, const Server *s)
 
 static Step reply(Pooler *p, Server *s, ProcId self) {
   Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
+  QueryResult result = result_of(s);
   s->pc = SP_IDLE;
-  if (s->flags & SVF_CANCELLED) s->seen++;
+  fence_answered(p, s);
+  s->flags &= (uint32_t) ~(SVF_CANCELLED | SVF_ERROR);
   if (!e || !session_holds(e, server_id(p, s))) {
     pool_release(p, s);
     return server_next(p, s, self);
   }
   if (e->answers > 1 || e->first_row) forward_row(p, e, s);
-  QueryResult r = MAX((QueryResult)e->result, result_of(s));
+  QueryResult r = MAX((QueryResult)e->result, result);
   if (s->flags & SVF_BROKEN)
     pooler_mark(p, POOLER_CLIENT_ERROR, "%s is told that its connection is gone",
                 pooler_session_name(p, session_id(p, e)));

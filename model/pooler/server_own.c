@@ -53,6 +53,7 @@ static void cleaned(Pooler *p, Server *s) {
   if (clears >= CLEARS_TRANSACTION && !(s->flags & SVF_SESSION_LOCK)) server_unlock(p, s);
   if (clears == CLEARS_SESSION) s->flags &= (uint32_t)~SVF_SESSION_LOCK, server_unlock(p, s);
   s->flags &= (uint32_t)~SVF_DIRTY;
+  backend_forget(s, b);
 }
 
 Step server_own_end(Pooler *p, Server *s, ProcId self) {
@@ -183,5 +184,5 @@ Step server_gone(Pooler *p, Server *s) {
     caps_freed(p, pool);
   else
     client_server_gone(p, id);
-  return step_done();
+  return s->state == SV_FREE ? step_done() : step_ran(); /* its place may have been taken again at once */
 }

@@ -65,8 +65,7 @@ int session_new(Pooler *p, guint client, guint k) {
   e->process = direct ? 0 : (uint16_t)process_for(p);
   e->pool = direct ? DIRECT : (uint16_t)pool_of(p, e->process, (guint)d->pool);
   if (!direct && p->processes[e->process].flags) return *e = (Session){0}, p->shared->sessions--, -1;
-  e->proc = world_spawn(p->w, p->t_session, 0);
-  *(uint32_t *)world_locals(p->w, e->proc) = id;
+  e->proc = spawn_for(p, p->session_procs, id, 0);
   if (direct) {
     Server *s = server_dial(p, direct_server(p, id), DIRECT, (guint)d->via_server);
     s->owner = (uint16_t)(id + 1);
@@ -198,7 +197,7 @@ void session_answer(Pooler *p, Session *e, QueryResult r) {
   carrier_query_ended(p, e);
   if (e->request == REQ_QUERY) c->done |= UINT64_C(1) << e->query;
   if (e->request == REQ_END) c->flags |= CLF_ENDED;
-  if (r == RES_CANCELLED) c->flags |= CLF_CANCELLED;
+  if (r == RES_CANCELLED && client_def(p, c)->fence.kind == FENCE_RETIRE) c->flags |= CLF_CANCELLED;
   if (r != RES_OK) c->flags |= CLF_FAILED;
   if (e->request != REQ_CLOSE) {
     e->request = REQ_NONE;

@@ -71,7 +71,7 @@ typedef struct {
   uint16_t backend;           /* there, + 1 */
   uint16_t owner, last_owner; /* session + 1; last: who had it before it was released */
   uint16_t fences;            /* cancels that hold it */
-  uint16_t directed, seen;    /* retire_session: cancels meant for it, 57014s it has returned since */
+  uint16_t directed, seen;    /* retire_session, drain_57014: cancels meant for it, 57014s it has returned since */
   uint16_t tenancy;           /* generation_check: counts check-outs, or commands */
   uint16_t lock;              /* held or waited for, + 1 */
   uint32_t seq;               /* counts openings of its pooler process */
@@ -249,8 +249,9 @@ struct Pooler {
   int *cores_free;          /* in the arena */
   guint pools_each, stride; /* pools of a process, sessions of a client */
   guint n_pools, n_servers, n_sessions, n_clients, n_cancels;
-  guint row_servers, row_waiters, row_parked; /* lengths of rows */
-  TypeId t_client, t_session, t_server, t_cancel, t_signal, t_tick, t_watch, t_event, t_arrivals, t_moment, t_fence;
+  guint row_servers, row_waiters, row_parked;                                   /* lengths of rows */
+  ProcId client_procs, session_procs, server_procs, cancel_procs, signal_procs; /* the first; one for each entry */
+  TypeId t_tick, t_watch, t_event, t_arrivals, t_moment;
   ChoiceId ch_delay, ch_process, ch_host, ch_loss, ch_signal;
   Measure *measure;
   bool timed, moves; /* moves: a reload may come; there are two sets of pools, and connections change theirs */
@@ -324,6 +325,13 @@ static inline Server *pool_last(const Pooler *p, guint pool) {
   for (Server *s = pool_first(p, pool_); s < pool_last(p, pool_); s++)                                                 \
     if (s->state != SV_FREE && s->pool == (pool_))
 
+/* The process of an entry of a table: always the same one. */
+static inline ProcId spawn_for(const Pooler *p, ProcId first, guint entry, int64_t after_ns) {
+  world_spawn_as(p->w, first + entry, after_ns);
+  *(uint32_t *)world_locals(p->w, first + entry) = entry;
+  return first + entry;
+}
+
 /* ---- draw.c: times ---- */
 int64_t draw_ns(const Pooler *p, const Delay *d);
 const LinkConfig *link_of(const Pooler *p, PoolerLink which, guint server);
@@ -382,6 +390,7 @@ bool server_drain(Pooler *p, Server *s);             /* true: an empty statement
 void server_settle(Pooler *p, Server *s);            /* another process has changed what it does next */
 Step server_next(Pooler *p, Server *s, ProcId self); /* for its own process */
 void server_unlock(Pooler *p, Server *s);
+void backend_forget(const Server *s, PgBackend *b);
 void server_lost(Pooler *p, Server *s); /* its owner has lost it */
 Step server_core(Pooler *p, Server *s, ProcId self, int64_t cpu_ns);
 void server_core_back(Pooler *p, Server *s);
@@ -497,6 +506,7 @@ LookedUp lookup_server(Pooler *p, Cancel *x, guint pool);
 bool lookup_key(Pooler *p, Cancel *x); /* of its link, at the forward; false: unlinked */
 void fence_looked_up(Pooler *p, Cancel *x, Server *s);
 void fence_forwarded(Pooler *p, Cancel *x, Server *s);
+void fence_answered(const Pooler *p, Server *s);
 void fence_over(Pooler *p, Cancel *x);
 void fence_closed(Pooler *p, const Server *s); /* its links are gone */
 void fence_release(Pooler *p, Server *s);      /* its owner let go: unlinks */

@@ -32,11 +32,24 @@ static TakenEntry *find_server(TakenEntry *t, guint n, uint64_t server) {
   return NULL;
 }
 
-static void put(TakenEntry *t, uint16_t *n, TakenEntry *found, TakenEntry e) {
-  if (found)
+static bool client_below(const TakenEntry *a, const TakenEntry *b) {
+  return a->client < b->client;
+}
+static bool server_below(const TakenEntry *a, const TakenEntry *b) {
+  return a->server < b->server;
+}
+
+/* A map has no order: entries stand by their keys, so that who came first is no part of the state. */
+static void put(TakenEntry *t, uint16_t *n, TakenEntry *found, TakenEntry e,
+                bool (*below)(const TakenEntry *a, const TakenEntry *b)) {
+  guint at = *n;
+  if (found) {
     *found = e;
-  else
-    t[(*n)++] = e;
+    return;
+  }
+  for (; at > 0 && below(&e, &t[at - 1]); at--) t[at] = t[at - 1];
+  t[at] = e;
+  ++*n;
 }
 
 /* Later entries move down, so that what is beyond n is zero. */
@@ -86,12 +99,12 @@ void taken_take(Pooler *p, guint pool, guint session, const Server *s) {
     measure_bytes(p, taken_bytes(p, pool, s->host));
     if (t.gen == TAKEN_G0 || t.gen == TAKEN_G2) t.pairs[t.h->n_pairs++] = e;
     if (t.gen == TAKEN_G0) continue;
-    put(t.clients, &t.h->n_clients, find_client(t.clients, t.h->n_clients, e.client), e);
+    put(t.clients, &t.h->n_clients, find_client(t.clients, t.h->n_clients, e.client), e, client_below);
     TakenEntry r = e;
     r.server = reverse_key(p, &t, s);
     TakenEntry *equal = find_server(t.servers, t.h->n_servers, r.server);
     if (equal && equal->slot != r.slot) measure_count(p, pool, COUNT_COLLISIONS, 1);
-    put(t.servers, &t.h->n_servers, equal, r);
+    put(t.servers, &t.h->n_servers, equal, r, server_below);
   }
   if (t.h->n_pairs == 0) t.h->counter = 0;
   measure_map(p, pool, t.gen == TAKEN_G0 ? t.h->n_pairs : t.h->n_clients);

@@ -59,7 +59,7 @@ static void sort_free_procs(World *w) {
   r->free_proc = 0;
   for (ProcId p = r->procs.count; p; p--) {
     Proc *pr = proc_at(w, p);
-    if (pr->state != PROC_FREE) continue;
+    if (pr->state != PROC_FREE || pr->kept) continue;
     *pr = (Proc){.state = PROC_FREE, .link = r->free_proc}; /* what it was is forgotten */
     r->free_proc = p;
   }
@@ -135,7 +135,7 @@ static void raise_to(guint *peak, guint n) {
 void world_peak_note(const World *w, WorldPeak *peak) {
   const Root *r = w->root;
   guint locals[TYPES_MAX] = {0};
-  EACH(w, &r->procs, const Proc, p, pr) locals[pr->type] += pr->state != PROC_FREE;
+  EACH(w, &r->procs, const Proc, p, pr) locals[pr->type] += pr->state != PROC_FREE && !pr->kept;
   for (guint i = 0; i < TYPES_MAX; i++) raise_to(&peak->locals[i], locals[i]);
   raise_to(&peak->procs, r->procs.count);
   raise_to(&peak->objects, r->objects.count);
@@ -151,7 +151,7 @@ static guint free_locals_count(const World *w, guint type) {
 static void reserve_locals(World *w, guint type, guint wanted) {
   const ProcessType *t = w->types->pdata[type];
   guint have = free_locals_count(w, type);
-  EACH(w, &w->root->procs, const Proc, p, pr) have += pr->state != PROC_FREE && pr->type == type;
+  EACH(w, &w->root->procs, const Proc, p, pr) have += pr->state != PROC_FREE && !pr->kept && pr->type == type;
   for (; have < wanted; have++) {
     uint32_t *at = arena_alloc(w->arena, MAX(t->locals_size, 16));
     *at = w->root->free_locals[type];

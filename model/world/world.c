@@ -171,6 +171,25 @@ ProcId world_spawn(World *w, TypeId type, int64_t after_ns) {
   return p;
 }
 
+ProcId world_keep_ids(World *w, TypeId type, guint n) {
+  size_t size = ((const ProcessType *)w->types->pdata[type])->locals_size;
+  ProcId first = w->root->procs.count + 1;
+  g_assert(w->root->free_proc == 0);
+  for (guint i = 0; i < n; i++) {
+    ProcId p = table_add(w, &w->root->procs, sizeof(Proc));
+    *proc_at(w, p) = (Proc){.type = type, .state = PROC_FREE, .kept = 1, .locals = locals_take(w, type, size)};
+  }
+  return first;
+}
+
+void world_spawn_as(World *w, ProcId kept, int64_t after_ns) {
+  Proc *pr = proc_at(w, kept);
+  g_assert(pr->kept && pr->state == PROC_FREE);
+  pr->state = PROC_READY;
+  w->root->live++;
+  w->ops.ready(w->driver, kept, after_ns);
+}
+
 void *world_locals(World *w, ProcId p) {
   return arena_at(w->arena, proc_at(w, p)->locals);
 }
@@ -180,11 +199,15 @@ static void proc_end(World *w, ProcId p, Proc *pr) {
   if (pr->timer) timer_drop(w, p);
   uint32_t *link = locals_at(w, pr->locals);
   memset(link, 0, MAX(type_of(w, pr)->locals_size, 16));
+  w->root->live--;
+  if (pr->kept) {
+    *pr = (Proc){.type = pr->type, .state = PROC_FREE, .kept = 1, .locals = pr->locals};
+    return;
+  }
   *link = w->root->free_locals[pr->type];
   w->root->free_locals[pr->type] = pr->locals;
   *pr = (Proc){.type = pr->type, .state = PROC_FREE, .link = w->root->free_proc};
   w->root->free_proc = p;
-  w->root->live--;
   w->reshaped = true;
 }
 

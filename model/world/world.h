@@ -94,6 +94,10 @@ void world_set_data(World *w, TypeId type,
 void *world_data(const World *w, ProcId p);
 void *world_type_data(const World *w, const ProcessType *type); /* NULL: not of this world */
 ProcId world_spawn(World *w, TypeId type, int64_t after_ns);
+/* For a model whose processes stand for entries of its tables: `n` ids in a row that only world_spawn_as gives out, so
+ * that who came first is no part of the state. The first of them; before anything runs. */
+ProcId world_keep_ids(World *w, TypeId type, guint n);
+void world_spawn_as(World *w, ProcId kept, int64_t after_ns);
 void *world_locals(World *w, ProcId p);
 Step world_resume(World *w, ProcId p); /* for drivers; only of a resumable process */
 bool world_resumable(const World *w, ProcId p);

@@ -13,9 +13,9 @@ typedef struct {
 typedef enum { PROC_FREE, PROC_READY, PROC_BLOCKED } ProcState;
 typedef struct {
   uint16_t type;
-  uint8_t state, n_held, timer, fired, wants, spare; /* wants: LockMode of a queued request */
-  uint32_t locals, waits_on, link;                   /* link: next waiter of the object, or next free process */
-  uint32_t held[LOCKS_HELD_MAX];                     /* locks, oldest first */
+  uint8_t state, n_held, timer, fired, wants, kept; /* wants: LockMode of a queued request; kept: by world_keep_ids */
+  uint32_t locals, waits_on, link;                  /* link: next waiter of the object, or next free process */
+  uint32_t held[LOCKS_HELD_MAX];                    /* locks, oldest first */
 } Proc;
 
 typedef enum { OBJECT_FREE, OBJECT_LOCK, OBJECT_QUEUE, OBJECT_CHANNEL } ObjectKind;
