@@ -25,7 +25,7 @@ typedef enum {
   GAUGE_NONE = -1
 } GaugeId;
 
-enum { WORDS_MAX = 12 };
+enum { WORDS_MAX = 13 }; /* marks of pooler.h */
 typedef struct {
   int64_t t_ns, value;
 } Point;
