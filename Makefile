@@ -171,7 +171,7 @@ install: $(PROGRAM) $(MANPAGES) $(MODELS)  ## to PREFIX (/usr/local), under DEST
 	install -m 644 $(BUILD)/stampede-scenario.5 $(SHARE)/man/man5/
 	install -m 644 sim/completion/stampede.bash $(SHARE)/bash-completion/completions/stampede
 	install -d $(LIBDIR)/models && install -m 755 $(MODELS) $(LIBDIR)/models/
-	for d in scenarios presets profiles data; do install -d $(SHARE)/stampede/$$d && \
+	for d in scenarios suites presets profiles data; do install -d $(SHARE)/stampede/$$d && \
 	  find sim/$$d -maxdepth 1 -type f ! -name README.md -exec install -m 644 -t $(SHARE)/stampede/$$d {} + || exit 1; done
 uninstall:                 ## remove what install has put there
 	rm -f $(BINDIR)/stampede $(SHARE)/man/man1/stampede.1 $(SHARE)/man/man5/stampede-scenario.5

@@ -18,6 +18,7 @@ static const Command commands[] = {
     {"run", "one deterministic run: verdict, metrics, hot spots", cmd_run},
     {"check", "explore: can it go wrong at all, in any order; the shortest way", cmd_check},
     {"sweep", "many runs over lists of values: table, plot, fitted exponent", cmd_sweep},
+    {"compare", "two sides of a patch: a verdict per scenario, with interval and effect", cmd_compare},
     {"replay", "run a trace again and confirm every step and hash of it", cmd_replay},
     {"diff", "the first difference of two traces, in words", cmd_diff},
     {"viz", "pictures: states, memory, plot; exports of a trace", cmd_viz},

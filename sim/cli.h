@@ -71,5 +71,6 @@ int cmd_run(const App *app, int argc, char **argv);
 int cmd_replay(const App *app, int argc, char **argv);
 int cmd_diff(const App *app, int argc, char **argv);
 int cmd_list(const App *app, int argc, char **argv);
+int cmd_compare(const App *app, int argc, char **argv);
 int cmd_sweep(const App *app, int argc, char **argv);
 int cmd_calibrate(const App *app, int argc, char **argv);

@@ -7,6 +7,7 @@
 
 typedef enum {
   KIND_SCENARIO,
+  KIND_SUITE,
   KIND_PRESET,
   KIND_VARIANT,
   KIND_PROFILE,
@@ -15,7 +16,7 @@ typedef enum {
   KIND_KEY,
   KIND_COUNT
 } Kind;
-static const char *const kind_words[] = {"scenario", "preset", "variant", "profile", "check", "metric", "key"};
+static const char *const kind_words[] = {"scenario", "suite", "preset", "variant", "profile", "check", "metric", "key"};
 #define VARIANT "variant-" /* how the preset files of variants begin */
 
 typedef struct {
@@ -80,7 +81,7 @@ static void add_keys(GPtrArray *all) {
 }
 
 static void add_kind(GPtrArray *all, const App *app, Kind kind) {
-  static const char *const folders[] = {"scenarios", "presets", "presets", "profiles"};
+  static const char *const folders[] = {"scenarios", "suites", "presets", "presets", "profiles"};
   if (kind <= KIND_PROFILE) add_files(all, app, folders[kind], kind);
   if (kind == KIND_CHECK) add_checks(all, app);
   if (kind == KIND_METRIC) add_metrics(all);
@@ -194,7 +195,7 @@ int cmd_list(const App *app, int argc, char **argv) {
                         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   g_auto(GStrv) left =
       cli_parse("list", "[KIND|NAME]",
-                "Names what there is: scenarios, presets, variants, profiles, checks, metrics, keys. A KIND "
+                "Names what there is: scenarios, suites of them, presets, variants, profiles, checks, metrics, keys. A KIND "
                 "lists that kind, a NAME is explained.",
                 &o, own, argc, argv, 0, 1);
   int status = EXIT_INPUT;

@@ -1,5 +1,6 @@
 /* metrics.c - see metrics.h. */
 #include "sim/metrics.h"
+#include <string.h>
 
 /* Each of an iteration's metrics exists as first.X (iteration 1), warm.X (mean of the warm ones) and iteration[K].X. */
 #define OF_ITERATION(x, unit, about)                                                                                   \
@@ -116,4 +117,14 @@ const char *const *metric_patterns(void) {
     g_once_init_leave(&once, 1);
   }
   return names;
+}
+
+gboolean metric_higher_is_better(const char *name) {
+  static const char *const good[] = {"tps", "served", "queries.ok", "jain", "cancel.hit"};
+  for (guint i = 0; i < G_N_ELEMENTS(good); i++) {
+    /* Of an iteration, a pool or a client, too: first.tps, pool[p].served. */
+    const gsize rest = g_str_has_suffix(name, good[i]) ? strlen(name) - strlen(good[i]) : 0;
+    if (!strcmp(name, good[i]) || (rest && name[rest - 1] == '.')) return TRUE;
+  }
+  return FALSE;
 }

@@ -10,4 +10,7 @@ typedef struct {
 extern const MetricInfo metric_info[];
 extern const guint metric_info_len;
 
+/* More of it is better: what is done, and how evenly. Of times, faults, waits and whatever else things cost, less is.
+ */
+gboolean metric_higher_is_better(const char *name);
 const char *const *metric_patterns(void); /* all of them, NULL-terminated; first. and warm. included */

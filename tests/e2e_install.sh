@@ -10,7 +10,7 @@ for file in bin/stampede share/man/man1/stampede.1 share/man/man5/stampede-scena
             share/bash-completion/completions/stampede; do
   check "$file is installed" test -s "$prefix/$file"
 done
-for folder in scenarios presets profiles; do
+for folder in scenarios suites presets profiles; do
   for file in sim/"$folder"/*.yaml; do check_same "$file" "$prefix/share/stampede/$folder/${file##*/}"; done
 done
 

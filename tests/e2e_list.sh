@@ -4,8 +4,8 @@
 source "$(dirname "$0")/e2e.sh"
 
 check_status 0 "$STAMPEDE" list
-for kind in scenarios presets variants profiles checks metrics keys; do check_contains "$kind:"; done
-for kind in scenarios variants profiles checks; do
+for kind in scenarios suites presets variants profiles checks metrics keys; do check_contains "$kind:"; done
+for kind in scenarios suites variants profiles checks; do
   check_status 0 "$STAMPEDE" list $kind
   cp "$OUT" "$SCRATCH/$kind"
   check "there are $kind" test -s "$SCRATCH/$kind"

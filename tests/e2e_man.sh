@@ -11,7 +11,7 @@ done
 
 check_status 0 "$STAMPEDE" --help
 commands=$(sed -nE 's/^  ([a-z]+) .*/\1/p' "$OUT")
-for command in run sweep replay diff list viz; do
+for command in run sweep compare replay diff list viz; do
   check "--help names $command" grep -qx "$command" <<<"$commands"
 done
 for command in $commands; do

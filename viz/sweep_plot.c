@@ -214,7 +214,8 @@ static bool check_metrics(const SweepPlot *p, const char *const *metrics, GError
 static const char *unit_of(const char *y) {
   for (guint i = 0; y && i < metric_info_len; i++) {
     const char *dot = strchr(metric_info[i].pattern, '.');
-    if (strcmp(dot ? dot + 1 : metric_info[i].pattern, y) == 0) return metric_info[i].unit;
+    if (!strcmp(dot ? dot + 1 : metric_info[i].pattern, y) || !strcmp(metric_info[i].pattern, y))
+      return metric_info[i].unit;
   }
   return NULL;
 }

@@ -10,6 +10,7 @@ _stampede_options() { "$1" "$2" --help 2>/dev/null | grep -oE -- '--[a-z][a-z0-9
 _stampede_value() {
   case $2 in
   --variant | --baseline | --patch) _stampede_names "$1" variants ;;
+  --suite) _stampede_names "$1" suites ;;
   --job) echo 'run check' ;;
   --time) echo 'untimed timed' ;;
   --strategy) echo 'bfs dfs random pct dpor' ;;
@@ -35,7 +36,7 @@ _stampede() {
   else
     case $command in
     run | sweep | check | compare | live) words=$(_stampede_names "$program" scenarios) ;;
-    list) words="scenarios presets variants profiles checks metrics" ;;
+    list) words="scenarios suites presets variants profiles checks metrics" ;;
     *) return 0 ;;
     esac
   fi

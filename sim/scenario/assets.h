@@ -1,4 +1,4 @@
-/* assets.h - files that come with the program: scenarios, presets, profiles, data. Each directory searched holds one
+/* assets.h - files that come with the program: scenarios, suites, presets, profiles, data. Each directory searched holds one
  * folder of each kind; in the repository that is sim/, installed PREFIX/share/stampede/. */
 #pragma once
 #include <glib.h>
@@ -8,7 +8,7 @@
  * ../share/stampede. NULL-terminated; free with g_strfreev. argv0 serves where /proc does not. */
 char **asset_dirs(const char *argv0);
 
-/* kind: "scenarios", "presets", "profiles", "data". The path of NAME.yaml (data: NAME), or NULL. */
+/* kind: "scenarios", "suites", "presets", "profiles", "data". The path of NAME.yaml (data: NAME), or NULL. */
 char *asset_path(const char *const *dirs, const char *kind, const char *name);
 
 typedef struct {
