@@ -20,9 +20,8 @@ typedef struct {
   GPtrArray *sets[SIDES]; /* of char *: "KEY=VALUE" */
   GPtrArray *names;       /* of char *: scenarios */
   char *subject;
+  SweepPlan *plan;
   CompareInput in;
-  const SweepPlan *running;
-  guint begun, points; /* of plans before the one that runs; of all */
 } Compare;
 
 /* ---- what to compare ---- */
@@ -67,7 +66,7 @@ static bool add_sides(Compare *c, GError **error) {
   return true;
 }
 
-static bool add_plans(Compare *c, GError **error) {
+static bool add_plan(Compare *c, GError **error) {
   const SweepSide sides[SIDES] = {{c->side[SIDE_BASELINE], c->sets[SIDE_BASELINE]},
                                   {c->side[SIDE_PATCH], c->sets[SIDE_PATCH]}};
   SweepRequest request = {.sets = (const char *const *)c->common->sets,
@@ -76,61 +75,51 @@ static bool add_plans(Compare *c, GError **error) {
                           .n_sides = SIDES,
                           .repeat = c->repeat,
                           .interrupted = cli_interrupted()};
-  for (guint i = 0; i < c->names->len; i++) {
-    SweepPlan *p = sweep_plan(c->names->pdata[i], &request, &c->base, error);
-    if (!p) return false;
-    GPtrArray *results = g_ptr_array_new_with_free_func((GDestroyNotify)run_result_free);
-    g_ptr_array_set_size(results, (gint)sweep_points(p));
-    g_ptr_array_add(c->in.plans, p);
-    g_ptr_array_add(c->in.results, results);
-    c->points += sweep_points(p);
-  }
+  g_ptr_array_add(c->names, NULL);
+  c->in.plan = c->plan = sweep_plan((const char *const *)c->names->pdata, &request, &c->base, error);
+  if (!c->plan) return false;
+  c->in.results = g_ptr_array_new_with_free_func((GDestroyNotify)run_result_free);
+  g_ptr_array_set_size(c->in.results, (gint)sweep_points(c->plan));
   return true;
 }
 
 /* ---- running ---- */
 
-static bool on_finished(void *data, guint point, const RunResult *r, guint done, GError **error) {
+static RunResult *run_point(void *data, const Scenario *scenario, GError **error) {
+  const Compare *c = data;
+  RunOptions o = {.command = "compare", .checks = c->app->checks, .interrupted = cli_interrupted()};
+  return run_scenario(scenario, &o, error);
+}
+
+static bool on_finished(void *data, guint point, RunResult *r, guint done, GError **error) {
   const Compare *c = data;
   (void)point, (void)r, (void)error;
-  if (c->progress) fprintf(stderr, "\r%u/%u runs", c->begun + done, c->points);
+  if (c->progress) fprintf(stderr, "\r%u/%u runs", done, sweep_points(c->plan));
   return true;
 }
 
 static bool is_first_seed(void *data, guint point) {
   const Compare *c = data;
-  return point % c->running->seeds == 0;
+  return point % c->plan->seeds == 0;
 }
 
 /* The first pair has been run: does it say all? */
 static bool is_worth_it(void *data, guint point) {
   const Compare *c = data;
-  for (guint i = 0; i < c->in.plans->len; i++)
-    if (c->in.plans->pdata[i] == c->running)
-      return !compare_alone(c->running, c->in.results->pdata[i], sweep_combination(c->running, point));
-  g_assert_not_reached();
+  return !compare_alone(c->plan, c->in.results, sweep_combination(c->plan, point));
 }
 
-static bool run_plan(Compare *c, guint i, GError **error) {
-  SweepRunOptions o = {.checks = c->app->checks,
+static bool run_points(Compare *c, GError **error) {
+  SweepRunOptions o = {.run = run_point,
                        .base = &c->base,
                        .jobs = (guint)c->jobs,
                        .interrupted = cli_interrupted(),
                        .wanted = is_first_seed,
                        .finished = on_finished,
                        .data = c};
-  c->running = c->in.plans->pdata[i];
-  bool ok = sweep_run(c->running, &o, c->in.results->pdata[i], error);
+  bool ok = sweep_run(c->plan, &o, c->in.results, error);
   o.wanted = is_worth_it;
-  ok = ok && sweep_run(c->running, &o, c->in.results->pdata[i], error);
-  c->begun += sweep_points(c->running);
-  if (!ok) g_prefix_error(error, "%s: ", c->running->scenario);
-  return ok;
-}
-
-static bool run_plans(Compare *c, GError **error) {
-  bool ok = true;
-  for (guint i = 0; ok && i < c->in.plans->len; i++) ok = run_plan(c, i, error);
+  ok = ok && sweep_run(c->plan, &o, c->in.results, error);
   if (c->progress) fputc('\n', stderr);
   return ok;
 }
@@ -175,12 +164,10 @@ static int write_folder(const Compare *c, const CompareReport *r) {
 }
 
 static bool unfinished(const Compare *c) {
-  for (guint i = 0; i < c->in.plans->len; i++) {
-    const SweepPlan *p = c->in.plans->pdata[i];
-    const GPtrArray *results = c->in.results->pdata[i];
-    for (guint point = 0; point < results->len; point++)
-      if (!results->pdata[point] && !compare_alone(p, results, sweep_combination(p, point))) return true;
-  }
+  for (guint point = 0; point < c->in.results->len; point++)
+    if (!c->in.results->pdata[point] && !sweep_refused(c->plan, point) &&
+        !compare_alone(c->plan, c->in.results, sweep_combination(c->plan, point)))
+      return true;
   return false;
 }
 
@@ -188,7 +175,7 @@ static int report(Compare *c, gint64 started) {
   c->in.interrupted = g_atomic_int_get(cli_interrupted()) && unfinished(c);
   g_autoptr(Comparison) comparison = compare(&c->in);
   CompareReport r = {.comparison = comparison,
-                     .subject = c->subject ? c->subject : ((SweepPlan *)c->in.plans->pdata[0])->scenario,
+                     .subject = c->subject ? c->subject : c->plan->scenario,
                      .base = &c->base,
                      .jobs = (guint)c->jobs,
                      .wall_ms = (double)(g_get_monotonic_time() - started) / 1e3};
@@ -214,10 +201,10 @@ static int do_compare(Compare *c, char **words) {
   const gint64 started = g_get_monotonic_time();
   c->base = (ScenarioOptions){.dirs = c->app->dirs, .checks = c->app->check_names, .metrics = metric_patterns()};
   if (!add_gates(c, &error) || !add_sides(c, &error) || !add_scenarios(c, words, &error)) return cli_fail(error);
-  if (!add_plans(c, &error)) return error ? cli_fail(error) : EXIT_INTERRUPTED;
+  if (!add_plan(c, &error)) return error ? cli_fail(error) : EXIT_INTERRUPTED;
   int status = c->out ? open_folder(c) : EXIT_MET;
   if (status != EXIT_MET) return status;
-  return run_plans(c, &error) ? report(c, started) : cli_fail(error);
+  return run_points(c, &error) ? report(c, started) : cli_fail(error);
 }
 
 static bool known_metric(const char *name) {
@@ -260,8 +247,8 @@ static void compare_clear(Compare *c) {
   g_free(c->subject);
   g_strfreev(c->gates);
   g_ptr_array_unref(c->names);
-  g_ptr_array_unref(c->in.results);
-  g_ptr_array_unref(c->in.plans);
+  g_clear_pointer(&c->in.results, g_ptr_array_unref);
+  sweep_plan_free(c->plan);
   g_clear_pointer(&c->in.gates, g_ptr_array_unref);
 }
 
@@ -269,8 +256,6 @@ int cmd_compare(const App *app, int argc, char **argv) {
   CliOptions o = {0};
   Compare c = {.app = app, .common = &o, .repeat = 10, .jobs = 1, .progress = isatty(STDERR_FILENO)};
   c.names = g_ptr_array_new_with_free_func(g_free);
-  c.in.plans = g_ptr_array_new_with_free_func((GDestroyNotify)sweep_plan_free);
-  c.in.results = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
   GOptionEntry own[] = {
       {"baseline", 0, 0, G_OPTION_ARG_STRING, &c.side[SIDE_BASELINE],
        "what is: a variant (A+B: one over the other), a preset, KEY=VALUE, or a file with code", "A"},

@@ -17,9 +17,7 @@ static const RunResult *result_at(const SweepPlan *p, const GPtrArray *results, 
 }
 
 const RunResult *compare_result(const CompareInput *in, const ComparedCase *c, Side side, guint seed) {
-  for (guint i = 0; i < in->plans->len; i++)
-    if (in->plans->pdata[i] == c->plan) return result_at(c->plan, in->results->pdata[i], c->combination, side, seed);
-  g_assert_not_reached();
+  return result_at(in->plan, in->results, c->combination, side, seed);
 }
 
 bool compare_alone(const SweepPlan *p, const GPtrArray *results, guint combination) {
@@ -166,6 +164,10 @@ static bool finished_pair(const CompareInput *in, const ComparedCase *c) {
 }
 
 static char *nothing_to_measure(const CompareInput *in, const ComparedCase *c) {
+  for (Side s = 0; s < SIDES; s++) {
+    const char *refused = sweep_refused(c->plan, sweep_point(c->plan, c->combination, s, 0));
+    if (refused) return g_strdup_printf("%s cannot be run: %s", in->side[s], refused);
+  }
   if (!finished_pair(in, c)) return g_strdup("no pair of runs has finished");
   return in->metric ? g_strdup_printf("the two sides have no %s in common", in->metric)
                     : g_strdup("no metric decides by itself here; --metric names one");
@@ -187,10 +189,13 @@ static void judge(const CompareInput *in, ComparedCase *c) {
 
 /* ---- cases ---- */
 
+/* "connect-storm clients=512" */
 static char *case_name(const SweepPlan *p, guint combination) {
-  GString *out = g_string_new(p->scenario);
-  for (guint i = 0; i < p->keys->len; i++)
-    g_string_append_printf(out, " %s=%s", ((SweptKey *)p->keys->pdata[i])->name, sweep_value(p, i, combination));
+  GString *out = g_string_new(sweep_scenario(p, sweep_point(p, combination, 0, 0))->name);
+  for (guint i = 0; i < p->keys->len; i++) {
+    const SweptKey *k = p->keys->pdata[i];
+    if (!k->scenarios) g_string_append_printf(out, " %s=%s", k->name, sweep_value(p, i, combination));
+  }
   return g_string_free(out, FALSE);
 }
 
@@ -204,12 +209,12 @@ static void case_free(gpointer data) {
   g_free(c);
 }
 
-static ComparedCase *case_new(const CompareInput *in, guint plan, guint combination) {
+static ComparedCase *case_new(const CompareInput *in, guint combination) {
   ComparedCase *c = g_new0(ComparedCase, 1);
-  c->plan = in->plans->pdata[plan];
+  c->plan = in->plan;
   c->combination = combination;
   c->name = case_name(c->plan, combination);
-  c->alone = compare_alone(c->plan, in->results->pdata[plan], combination);
+  c->alone = compare_alone(c->plan, in->results, combination);
   c->pairs = g_array_new(FALSE, TRUE, sizeof(ComparedPair));
   c->checks = compare_checks(in, c);
   c->spots = compare_spots(in, c);
@@ -247,9 +252,7 @@ Comparison *compare(const CompareInput *in) {
   c->in = in;
   c->cases = g_ptr_array_new_with_free_func(case_free);
   c->gates = g_array_new(FALSE, TRUE, sizeof(JudgedGate));
-  for (guint i = 0; i < in->plans->len; i++)
-    for (guint k = 0; k < ((SweepPlan *)in->plans->pdata[i])->combinations; k++)
-      g_ptr_array_add(c->cases, case_new(in, i, k));
+  for (guint i = 0; i < in->plan->combinations; i++) g_ptr_array_add(c->cases, case_new(in, i));
   judge_gates(c);
   return c;
 }

@@ -69,17 +69,17 @@ typedef struct {
 
 typedef struct {
   const char *side[SIDES]; /* as they were named */
-  GPtrArray *plans;        /* of SweepPlan */
-  GPtrArray *results;      /* one for each plan: of RunResult, NULL where it did not finish */
-  GPtrArray *gates;        /* of Gate */
-  const char *metric;      /* that was asked for; NULL */
-  double threshold;        /* share: 0.02 */
+  const SweepPlan *plan;
+  GPtrArray *results; /* of RunResult, by point; NULL where it did not finish */
+  GPtrArray *gates;   /* of Gate */
+  const char *metric; /* that was asked for; NULL */
+  double threshold;   /* share: 0.02 */
   bool interrupted;
 } CompareInput;
 
 typedef struct {
   const CompareInput *in;
-  GPtrArray *cases; /* of ComparedCase, in the order of plans and combinations */
+  GPtrArray *cases; /* of ComparedCase, by combination */
   GArray *gates;    /* of JudgedGate: by gate, then by case; those that some side has the metric of */
 } Comparison;
 

@@ -37,9 +37,8 @@ static int numeric_key(const SweepPlan *p) {
   return -1;
 }
 
-/* All plans have the lists of one command line. */
 static const SweptKey *swept_x(const CompareReport *r) {
-  const SweepPlan *p = r->comparison->in->plans->pdata[0];
+  const SweepPlan *p = r->comparison->in->plan;
   const int key = numeric_key(p);
   return key < 0 ? NULL : p->keys->pdata[key];
 }
@@ -63,7 +62,8 @@ static const char *quantity(const char *metric) {
 static char *own_name(const ComparedCase *c, int x_key, int64_t clients, bool single) {
   const gsize prefix = (gsize)(quantity(c->metric) - c->metric);
   if (single) return prefix ? g_strndup(c->metric, prefix - 1) : g_strdup(c->metric);
-  return x_key < 0 ? without_number(c->plan->scenario, clients) : g_strdup(c->plan->scenario);
+  const char *scenario = sweep_scenario(c->plan, sweep_point(c->plan, c->combination, 0, 0))->name;
+  return x_key < 0 ? without_number(scenario, clients) : g_strdup(scenario);
 }
 
 static char *group_of(const ComparedCase *c, int x_key, int64_t clients, bool single) {
@@ -71,7 +71,7 @@ static char *group_of(const ComparedCase *c, int x_key, int64_t clients, bool si
   GString *out = g_string_new(scenario);
   g_free(scenario);
   for (guint i = 0; i < c->plan->keys->len; i++)
-    if ((int)i != x_key)
+    if ((int)i != x_key && !((SweptKey *)c->plan->keys->pdata[i])->scenarios)
       g_string_append_printf(out, ", %s=%s", ((SweptKey *)c->plan->keys->pdata[i])->name,
                              sweep_value(c->plan, i, c->combination));
   return g_string_free(out, FALSE);
@@ -80,7 +80,7 @@ static char *group_of(const ComparedCase *c, int x_key, int64_t clients, bool si
 /* What the scenario says its clients are; -1: it is no storm. */
 static int64_t clients_of(const CompareReport *r, const ComparedCase *c) {
   const guint point = sweep_point(c->plan, c->combination, 0, 0);
-  g_autoptr(Scenario) s = sweep_load(c->plan, point, r->base, NULL);
+  g_autoptr(Scenario) s = sweep_refused(c->plan, point) ? NULL : sweep_load(c->plan, point, r->base, NULL);
   if (!s || scenario_has_pooler(s) || scenario_given(s, "model")) return -1;
   return scenario_int(s, "workload.clients");
 }
@@ -95,7 +95,7 @@ static bool place(const CompareReport *r, const ComparedCase *c, Spot *out) {
     out->x = g_array_index(k->x, double, sweep_value_index(c->plan, (guint)key, c->combination));
   }
   out->of = c;
-  out->group = group_of(c, key, clients, r->comparison->in->plans->len == 1);
+  out->group = group_of(c, key, clients, r->comparison->in->plan->scenarios->len == 1);
   return true;
 }
 

@@ -252,14 +252,13 @@ static bool complete(const Comparison *c) {
 
 static void head(Output *o, const CompareReport *r) {
   const Comparison *c = r->comparison;
-  const SweepPlan *p = c->in->plans->pdata[0];
-  g_autofree char *profiles = compare_profiles(c);
+  const SweepPlan *p = c->in->plan;
   report_json_text(o, "stampede", STAMPEDE_VERSION);
   report_json_text(o, "command", "compare");
   report_json_text(o, "scenario", r->subject);
   report_json_text(o, "baseline", c->in->side[SIDE_BASELINE]);
   report_json_text(o, "patch", c->in->side[SIDE_PATCH]);
-  report_json_text(o, "profile", profiles);
+  report_json_text(o, "profile", p->profile);
   report_json_uint(o, "seed", p->seed);
   report_json_uint(o, "repeat", p->seeds);
   output_key(o, "threshold");

@@ -32,19 +32,14 @@ static void print_line(const Telling *t, const char *words) {
 /* ---- the head ---- */
 
 static void append_seeds(const Comparison *c, GString *out) {
-  const SweepPlan *p = c->in->plans->pdata[0];
+  const SweepPlan *p = c->in->plan;
   g_string_append_printf(out, "seed%s %" G_GUINT64_FORMAT, p->seeds > 1 ? "s" : "", p->seed);
   if (p->seeds > 1) g_string_append_printf(out, " to %" G_GUINT64_FORMAT, p->seed + p->seeds - 1);
-  for (guint i = 1; i < c->in->plans->len; i++)
-    if (((SweepPlan *)c->in->plans->pdata[i])->seed != p->seed) {
-      g_string_append(out, " (others begin where the scenario says)");
-      break;
-    }
   for (guint i = 0; i < p->plain->len; i++) g_string_append_printf(out, "  %s", (char *)p->plain->pdata[i]);
 }
 
 static void print_head(const Telling *t) {
-  g_autofree char *profiles = compare_profiles(t->c), *threshold = compare_number(t->c->in->threshold * 100);
+  g_autofree char *threshold = compare_number(t->c->in->threshold * 100);
   const char *bold = t->markdown ? "**" : "";
   g_string_append_printf(t->out, "%sstampede %s%s  compare %s  baseline %s  patch %s  ", bold, STAMPEDE_VERSION, bold,
                          t->r->subject, t->c->in->side[SIDE_BASELINE], t->c->in->side[SIDE_PATCH]);
@@ -53,7 +48,7 @@ static void print_head(const Telling *t) {
       t->out,
       "\nsimulated, with the costs of profile %s; better and worse: the whole interval (95 %%, paired "
       "bootstrap) is beyond %s %%\n\n",
-      profiles, threshold);
+      t->c->in->plan->profile, threshold);
 }
 
 /* ---- cases ---- */

@@ -26,18 +26,6 @@ char *compare_percent(double share) {
   return g_strconcat(digits, " %", NULL);
 }
 
-/* ---- the whole ---- */
-
-char *compare_profiles(const Comparison *c) {
-  g_autoptr(GPtrArray) names = g_ptr_array_new();
-  for (guint i = 0; i < c->in->plans->len; i++) {
-    char *name = ((SweepPlan *)c->in->plans->pdata[i])->profile;
-    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL)) g_ptr_array_add(names, name);
-  }
-  g_ptr_array_add(names, NULL);
-  return g_strjoinv(", ", (char **)names->pdata);
-}
-
 /* ---- the change and how sure it is ---- */
 
 static bool has_change(const ComparedCase *c) {

@@ -13,7 +13,7 @@ static const char compared_scenario[] = "scenario: small\n"
 
 typedef struct {
   SweepPlan *plan;
-  GPtrArray *results; /* of RunResult; the input owns it */
+  GPtrArray *results; /* of RunResult */
   CompareInput in;
   ScenarioOptions base;
 } Compared;
@@ -27,7 +27,7 @@ static inline SweepPlan *compared_plan(const char *text, const char *const *sets
   const SweepSide sides[SIDES] = {{"old", none}, {"new", none}};
   SweepRequest r = {.sets = sets, .sides = sides, .n_sides = SIDES, .repeat = repeat};
   g_autoptr(GError) error = NULL;
-  SweepPlan *p = sweep_plan(path, &r, base, &error);
+  SweepPlan *p = sweep_plan((const char *const[]){path, NULL}, &r, base, &error);
   if (!p) fprintf(stderr, "%s\n", error->message);
   g_assert(unlink(path) == 0 && rmdir(dir) == 0);
   return p;
@@ -40,16 +40,14 @@ static inline void compared_init(Compared *c, const char *const *dirs, const cha
   c->results = g_ptr_array_new_with_free_func((GDestroyNotify)run_result_free);
   g_ptr_array_set_size(c->results, (gint)sweep_points(c->plan));
   c->in = (CompareInput){.side = {"old", "new"}, .threshold = 0.02};
-  c->in.plans = g_ptr_array_new_with_free_func((GDestroyNotify)sweep_plan_free);
-  c->in.results = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
+  c->in.plan = c->plan;
+  c->in.results = c->results;
   c->in.gates = g_ptr_array_new_with_free_func((GDestroyNotify)gate_free);
-  g_ptr_array_add(c->in.plans, c->plan);
-  g_ptr_array_add(c->in.results, c->results);
 }
 
 static inline void compared_clear(Compared *c) {
-  g_ptr_array_unref(c->in.plans);
-  g_ptr_array_unref(c->in.results);
+  g_ptr_array_unref(c->results);
+  sweep_plan_free(c->plan);
   g_ptr_array_unref(c->in.gates);
 }
 
