@@ -97,6 +97,7 @@ static bool add_path(const App *app, const Scenario *s, CheckReport *r, const Ch
   RunOptions ro = {.command = "check", .checks = app->checks, .trace_path = p->trace};
   g_autoptr(RunResult) walked = walk(s, &ro, &w, error);
   if (!walked) return false;
+  g_assert(!how->lasso || walked->lasso_from == (int64_t)how->lasso_from); /* confirmed once more, by the walk */
   p->steps = (guint)walked->steps;
   return true;
 }
@@ -105,7 +106,8 @@ static bool tell_findings(const App *app, const Scenario *s, CheckReport *r, con
   for (guint i = 0; i < r->search->findings->len; i++) {
     const Finding *f = r->search->findings->pdata[i];
     WalkCursor cursor = {f->path, 0};
-    WalkPath how = {.next = walk_next, .data = &cursor};
+    WalkPath how = {
+        .next = walk_next, .data = &cursor, .lasso = f->lasso_from >= 0, .lasso_from = (uint64_t)MAX(f->lasso_from, 0)};
     if (!add_path(app, s, r, o, f, &how, error)) return false;
   }
   return true;

@@ -262,7 +262,7 @@ bool search_add_finding(SearchResult *r, const SearchOptions *o, Worker *k, gint
     known |= strcmp(((const Finding *)r->findings->pdata[i])->signature, signature) == 0;
   if (known) return g_array_unref(path), false;
   Finding *f = g_new0(Finding, 1);
-  *f = (Finding){check, g_strdup(why), path, g_steal_pointer(&signature)};
+  *f = (Finding){check, g_strdup(why), path, -1, g_steal_pointer(&signature)};
   g_ptr_array_add(r->findings, f);
   return true;
 }

@@ -35,6 +35,7 @@ typedef struct {
   gint check;      /* index into the options' checks; -1: deadlock */
   char *why;       /* the broken condition */
   GArray *path;    /* of Branch */
+  gint lasso_from; /* a lasso: the last step leads back to the state before this one; -1: none */
   char *signature; /* what makes it different from others: the check, and who did what in the last step */
 } Finding;
 
@@ -53,11 +54,14 @@ typedef struct {
   SearchStop stop;
   bool exhausted; /* every reachable state was seen, compared by its bytes, with every answer of every choice */
   uint64_t states, transitions;
-  guint depth;          /* length of the longest path looked at; breadth-first: of the deepest level */
-  uint64_t waits_limit; /* states where nothing moves until a limit fires, which it does not untimed */
-  GPtrArray *findings;  /* of Finding, in the order found */
-  bool loops;           /* what stays pending on a round for ever was looked for: exhausted, that holds too */
-  guint *blind;         /* by check: it could see nothing */
+  guint depth;           /* length of the longest path looked at; breadth-first: of the deepest level */
+  uint64_t waits_limit;  /* states where nothing moves until a limit fires, which it does not untimed */
+  GPtrArray *findings;   /* of Finding, in the order found */
+  bool loops;            /* what stays pending on a round for ever was looked for: exhausted, that holds too */
+  SearchStop loops_stop; /* why not; STOP_EXHAUSTED: this strategy or this store looks for none */
+  size_t graph_bytes;    /* of the graph that was looked through, and what that took */
+  uint64_t graph_edges;
+  guint *blind; /* by check: it could see nothing */
   guint vector_bits;
   size_t store_bytes;
   double omission; /* store_omission */

@@ -5,7 +5,7 @@
  * what follows in the store, which nobody changes meanwhile; then they claim what is new, each worker other parts of
  * the store; then the new states are numbered, in the order of their parents and branches. So numbers, counts and
  * findings do not depend on how many workers there were or who was faster: a finding is the one of the least parent. */
-#include "checks/search_parts.h"
+#include "checks/liveness.h"
 #include <string.h>
 
 enum { WAVE = 2048, CHUNK = 32, CHUNKS = WAVE / CHUNK, COMBOS = 64, LINK_LOST = 0xffff };
@@ -503,6 +503,18 @@ static void bfs_clear(Bfs *b) {
   g_cond_clear(&b->ended);
 }
 
+static GArray *way_to(void *data, uint32_t state) {
+  return path_to(data, state, NULL);
+}
+
+/* Rounds are looked for in the states of an exact store that gives them back. */
+static void look_for_rounds(Bfs *b, gint64 started) {
+  if (b->r->stop != STOP_EXHAUSTED || b->o->store != STORE_FULL || !search_has_liveness(b->o)) return;
+  LivenessSearch l = {
+      .crew = b->crew, .o = b->o, .r = b->r, .store = b->store, .path_to = way_to, .data = b, .started = started};
+  liveness_search(&l);
+}
+
 void search_bfs(Crew *c, const SearchOptions *o, SearchResult *r) {
   gint64 started = g_get_monotonic_time();
   Bfs b;
@@ -514,6 +526,7 @@ void search_bfs(Crew *c, const SearchOptions *o, SearchResult *r) {
   store_first(&b);
   run_levels(&b, &e[0], started);
   count(&b);
+  look_for_rounds(&b, started);
   together(&b, &e[0], TASK_END);
   for (guint i = 1; i < c->n; i++) g_thread_join(threads[i]);
   r->store_bytes = store_bytes(b.store);

@@ -1,5 +1,6 @@
 /* walk.c - see walk.h. */
 #include "checks/walk.h"
+#include "checks/lasso.h"
 #include "sim/expect.h"
 #include "sim/tracing.h"
 #include <string.h>
@@ -126,6 +127,7 @@ typedef struct {
   Tracing *tracing;
   Notes notes;
   bool broken;
+  Lasso *lasso; /* from the step on where it begins */
 } Walk;
 
 static void judge(Walk *k) {
@@ -183,15 +185,32 @@ static bool take_step(Walk *k, const Branch *b) {
   bool same = stepper_follow(k->s, b);
   tell_step(k, name, b->move.subject, what);
   k->result->steps++;
+  if (k->lasso) lasso_step(k->lasso, b->move);
   judge(k);
   return same;
 }
 
-/* Pending where nothing need go on: for ever. */
+static void begin_lasso(Walk *k) {
+  if (!k->p->lasso || k->result->steps != k->p->lasso_from) return;
+  k->lasso = lasso_new(k->s);
+  for (guint i = 0; i < k->result->checks->len; i++)
+    lasso_watch(k->lasso, g_array_index(k->result->checks, CheckResult, i).check);
+  if (k->p->text) g_string_append(k->p->text, "       -- from here for ever:\n");
+}
+
+/* Pending for ever: where nothing need go on, or on a round. */
+static char *for_ever(Walk *k, const Check *c) {
+  char *why = k->lasso ? lasso_confirms(k->lasso, c) : NULL;
+  if (why) k->result->lasso_from = (int64_t)k->p->lasso_from;
+  return why ? why : stepper_rests_pending(k->s, c);
+}
+
 static void judge_rest(Walk *k) {
   for (guint i = 0; i < k->result->checks->len; i++) {
     CheckResult *c = &g_array_index(k->result->checks, CheckResult, i);
-    if (c->verdict != CHECK_NOT_VIOLATED || !(c->why = stepper_rests_pending(k->s, c->check))) continue;
+    g_autofree char *why = for_ever(k, c->check);
+    if (!why || c->verdict != CHECK_NOT_VIOLATED) continue;
+    c->why = g_steal_pointer(&why);
     c->verdict = CHECK_VIOLATED;
     c->step = (int64_t)k->result->steps - 1;
     k->broken = true;
@@ -211,6 +230,7 @@ static void walk_steps(Walk *k) {
   Branch b;
   judge(k);
   while (!(k->p->stop_at_once && k->broken) && !(k->tracing && tracing_stopped(k->tracing))) {
+    begin_lasso(k);
     stepper_moves(k->s);
     if (!k->p->next(k->p->data, k->s, &b) || !take_step(k, &b)) break;
   }
@@ -248,6 +268,7 @@ RunResult *walk(const Scenario *s, const RunOptions *o, const WalkPath *p, GErro
     ok = !k.tracing || tracing_end(k.tracing, k.result, error);
   }
   forget(&k.notes);
+  lasso_free(k.lasso);
   if (k.tracing) tracing_free(k.tracing);
   stepper_free(k.s);
   if (ok) return k.result;
@@ -271,6 +292,6 @@ static bool next_recorded(void *data, Stepper *s, Branch *b) {
 RunResult *walk_replay(const Scenario *s, const RunOptions *o, const TraceStep *(*recorded)(void *replay),
                        GError **error) {
   Recorded r = {o, recorded};
-  WalkPath p = {.next = next_recorded, .data = &r};
+  WalkPath p = {.next = next_recorded, .data = &r, .lasso = o->lasso, .lasso_from = (uint64_t)o->lasso_from};
   return walk(s, o, &p, error);
 }

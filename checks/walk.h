@@ -15,6 +15,8 @@ typedef struct {
   void *data;
   GString *text;     /* steps in words, one a line, are appended; NULL */
   bool stop_at_once; /* when a check is broken */
+  bool lasso;        /* the steps from lasso_from on should lead back to the state before them, for ever */
+  uint64_t lasso_from;
 } WalkPath;
 
 /* Walks it in a stepper of its own and judges after every step: o->trace_path, o->saw, o->checks and o->command are

@@ -110,7 +110,7 @@ static int verdict(const Replay *r, const CliOptions *o, const RunResult *result
   return EXIT_MET;
 }
 
-/* How it ended, known beforehand: the step after which a check was seen violated (a run of a large model judges at a
+/* How it ended, known beforehand: whether its last steps are a round; the step after which a check was seen violated (a run of a large model judges at a
  * stride and would see it later), and the steps of a run that did not come to its end. */
 static void look_ahead(const char *path, RunOptions *o) {
   o->judge_at = -1;
@@ -120,6 +120,8 @@ static void look_ahead(const char *path, RunOptions *o) {
   while (reader && next == TRACE_STEP) next = trace_reader_next(reader, &step, NULL);
   if (!reader || next != TRACE_ENDED) return;
   const TraceEnd *end = trace_reader_end(reader);
+  o->lasso = end->lasso_from >= 0;
+  o->lasso_from = end->lasso_from;
   if (strcmp(end->verdict, run_verdict_word(RUN_INCOMPLETE)) == 0) o->stop_at = end->steps;
   for (guint i = 0; i < end->n_checks && o->judge_at < 0; i++) o->judge_at = end->checks[i].step;
 }

@@ -27,6 +27,7 @@ static GArray *array_of(guint size, GDestroyNotify clear) {
 
 RunResult *run_result_new(void) {
   RunResult *r = g_new0(RunResult, 1);
+  r->lasso_from = -1;
   r->checks = array_of(sizeof(CheckResult), clear_check);
   r->expectations = array_of(sizeof(Expectation), clear_expectation);
   r->metrics = array_of(sizeof(Metric), clear_metric);

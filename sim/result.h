@@ -64,6 +64,8 @@ typedef struct {
   uint64_t events, ties, steps;
   bool seeded;     /* false: the seed decided nothing (engine_seeded) */
   uint64_t judged; /* steps after which the checks were judged: fewer than `steps` on a large model (run.c) */
+  int64_t
+      lasso_from; /* the last step leads back to the state before this one, fairly; -1: no such thing was confirmed */
   int64_t virtual_ns;
   Hash128 state_hash;
   double wall_ms, peak_rss_mb; /* of the tool itself: the only members that differ between runs */

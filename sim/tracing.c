@@ -86,7 +86,7 @@ void tracing_footer(const RunResult *r, TraceEnd *end) {
                     .n_checks = r->checks->len,
                     .metrics = metrics,
                     .n_metrics = r->metrics->len,
-                    .lasso_from = -1,
+                    .lasso_from = r->lasso_from,
                     .t_ns = r->virtual_ns,
                     .hashed = true,
                     .state_hash = r->state_hash};

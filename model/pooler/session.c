@@ -257,10 +257,11 @@ static Step answered(Pooler *p, Session *e, ProcId self, QueryResult r) {
   return idle(p, e, self);
 }
 
+/* What is counted stops where it changes nothing more: a wait without end comes back to its states. */
 static int64_t poll_ns(const PoolConfig *c, Session *e) {
   int64_t ns = c->poll.first_ns;
   for (guint i = 0; i < e->polls && ns < c->poll.max_ns; i++) ns *= MAX(c->poll.factor, 1);
-  if (e->polls < UINT8_MAX) e->polls++;
+  if (c->poll.factor > 1 && ns < c->poll.max_ns && e->polls < UINT8_MAX) e->polls++;
   return c->poll.max_ns > 0 ? MIN(ns, c->poll.max_ns) : ns;
 }
 
@@ -278,7 +279,7 @@ static Step wait_for(Pooler *p, Session *e, ProcId self, guint pool) {
   if (c->waiters == WAITERS_FIFO) return wait_on(p, q, self, true, c->query_wait_timeout_ns);
   int64_t ns = poll_ns(c, e), left = c->query_wait_timeout_ns - (int64_t)e->waited_ms * 1000000;
   bool last = c->query_wait_timeout_ns >= 0 && ns >= left;
-  e->waited_ms += (uint32_t)(ns / 1000000);
+  if (c->query_wait_timeout_ns >= 0) e->waited_ms += (uint32_t)(ns / 1000000);
   if (last) e->flags |= SEF_LAST_POLL;
   return wait_on(p, q, self, false, last ? MAX(left, 0) : ns);
 }
