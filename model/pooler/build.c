@@ -29,6 +29,12 @@ static guint servers_of(const PoolerConfig *c) {
   return most;
 }
 
+static bool is_done(const PoolerConfig *c, PoolStep step, Deviation how) {
+  for (int i = 0; i < c->n_pools; i++)
+    if (c->pools[i].steps[step].how == how) return true;
+  return false;
+}
+
 static Sizes sizes_of(const PoolerConfig *c) {
   Sizes z = {.stride = 1, .pools = (guint)(c->n_pools * c->processes), .row_servers = servers_of(c)};
   bool direct = false;
@@ -39,6 +45,7 @@ static Sizes sizes_of(const PoolerConfig *c) {
     z.cancels += copies(d) * cancels_of(d->script);
     direct |= d->via_server >= 0;
   }
+  if (is_done(c, POOLSTEP_CARRIER, DO_TWICE)) z.cancels *= 2;
   z.cancels = MIN(z.cancels, (guint)UINT16_MAX - 1);
   for (int i = 0; i < c->work.n_events; i++)
     if (c->work.events[i].verb == EVENT_RELOAD) z.moves = true;
@@ -51,7 +58,7 @@ size_t pooler_bytes(const PoolerConfig *c) {
   Sizes z = sizes_of(c);
   size_t sessions = (size_t)z.clients * z.stride, servers = (size_t)z.pools * z.row_servers + z.direct;
   size_t each = 1024; /* an entry, its objects, its process, room that tables grow into */
-  size_t rows = z.pools * (sessions + z.cancels + z.row_servers) * 8;
+  size_t rows = z.pools * (2 * sessions + z.cancels + z.row_servers) * 8;
   return (8u << 20) + 8 * each * (sessions + z.clients + servers + z.cancels + z.pools) + rows +
          (size_t)c->n_servers * (servers + 16) * sizeof(PgBackend) * 2;
 }
@@ -78,7 +85,7 @@ static void make_tables(Pooler *p, const PoolerConfig *c, const Sizes *z) {
   p->n_sessions = z->clients * z->stride;
   p->n_cancels = z->cancels;
   p->row_servers = z->row_servers;
-  p->row_waiters = p->n_sessions;
+  p->row_waiters = p->n_sessions * (is_done(c, POOLSTEP_WAIT, DO_TWICE) ? 2 : 1);
   p->row_parked = z->cancels;
   p->n_servers = z->pools * z->row_servers + z->direct;
   p->shared = table(p, 1, sizeof(Shared));

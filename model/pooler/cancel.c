@@ -161,7 +161,7 @@ static bool dequeued(Pooler *p, Session *e) {
   if (pool_config(p, e->wants - 1u)->queued_client != QUEUED_DEQUEUE) return false;
   e->flags |= SEF_DEQUEUED;
   pool_dequeue(p, e);
-  session_wake(p, e);
+  session_wake(p, e, 0);
   return true;
 }
 
@@ -205,8 +205,9 @@ static LookedUp look(Pooler *p, Cancel *x) {
 static Step to_carrier(Pooler *p, Cancel *x) {
   const PoolConfig *c = pool_config(p, x->pool);
   x->stage = c->carrier == CARRIER_UNLIMITED ? X_CONNECT : X_QUEUE;
-  if (c->fence == FENCE_RETIRE && c->fence_ns > 0 && !(x->flags & XF_TURN)) return step_sleep(c->fence_ns);
-  return step_ran();
+  if (step_is(p, x->pool, POOLSTEP_CARRIER, DO_SKIP)) return ends(p, x, OUT_LOST);
+  int64_t grace = c->fence == FENCE_RETIRE && !(x->flags & XF_TURN) ? MAX(c->fence_ns, 0) : 0;
+  return wait_ns(grace + step_late(p, x->pool, POOLSTEP_CARRIER));
 }
 
 static Step look_up(Pooler *p, Cancel *x) {
@@ -273,6 +274,18 @@ static Step carrier_failed(Pooler *p, Cancel *x) {
   return cancel_next_pool(p, x);
 }
 
+/* carrier: twice. Another one carries the same key; nobody knows of it but the two servers. */
+static void twin(Pooler *p, const Cancel *x) {
+  Cancel *y = x->flags & XF_TWIN ? NULL : free_cancel(p);
+  if (!y) return;
+  *y = *x;
+  y->stage = X_DELIVER;
+  y->flags = (uint16_t)((x->flags & (XF_STALE | XF_BY_SECRET)) | XF_TWIN | XF_TOLD | XF_CARRIER);
+  y->server = 0;
+  measure_carrier(p, y->pool, 1);
+  y->proc = spawn_for(p, p->cancel_procs, cancel_id(p, y), link_connect(p, LINK_CANCEL_TO_SERVER, x->host));
+}
+
 static Step connect_it(Pooler *p, Cancel *x, ProcId self) {
   if (x->pool != DIRECT && !fence_passes(p, x)) return ends(p, x, OUT_DROPPED);
   if (!(x->flags & XF_CARRIER)) measure_carrier(p, x->pool, 1);
@@ -281,6 +294,7 @@ static Step connect_it(Pooler *p, Cancel *x, ProcId self) {
     fence_over(p, x);
     cancel_told(p, x);
   }
+  if (step_is(p, x->pool, POOLSTEP_CARRIER, DO_TWICE)) twin(p, x);
   pick_host(p, x);
   LinkFault fault = fault_to(p, x);
   if (fault == FAULT_REFUSE || !p->hosts[x->host]->up) return carrier_failed(p, x);
@@ -309,7 +323,7 @@ static Step deliver(Pooler *p, Cancel *x, ProcId self) {
   if (!(x->flags & XF_FORWARDED)) {
     x->flags |= XF_FORWARDED;
     carrier_connected(p, x);
-    measure_cancel_forwarded(p, x);
+    if (!(x->flags & XF_TWIN)) measure_cancel_forwarded(p, x);
     fence_limit(p, x);
     if (x->pool != DIRECT && pool_config(p, x->pool)->ack == ACK_NONE) {
       fence_over(p, x);
@@ -328,14 +342,23 @@ static Step deliver(Pooler *p, Cancel *x, ProcId self) {
 }
 
 /* The server's child finds the backend by pid, and its key; what it keeps of it is the pid. */
-static Step match(Pooler *p, Cancel *x) {
+/* The server closes; when the pooler sees that. */
+static Step eof(Pooler *p, Cancel *x, ProcId self) {
+  bool unseen = fault_to(p, x) == FAULT_NO_EOF || step_is(p, x->pool, POOLSTEP_CLOSE_CARRIER, DO_SKIP);
+  x->stage = unseen ? X_STUCK : X_EOF;
+  if (unseen) return wait_here(p, x, self, x->pool == DIRECT ? NO_LIMIT : cancel_limit(p, x));
+  int64_t late = step_late(p, x->pool, POOLSTEP_CLOSE_CARRIER);
+  return wait_ns(link_delay(p, LINK_CANCEL_TO_SERVER, x->host) + late);
+}
+
+static Step match(Pooler *p, Cancel *x, ProcId self) {
   PgHost *h = p->hosts[x->host];
   int b = h->up ? host_match(h, x->pid, x->secret, x->flags & XF_BY_SECRET) : -1;
   if (b < 0) {
     if (!(x->flags & XF_JUDGED))
       outcome_keep(p, x, OUT_LOST, NULL); /* logged by the server: wrong key, or no such pid */
     x->stage = X_EOF;
-    return wait_ns(link_delay(p, LINK_CANCEL_TO_SERVER, x->host));
+    return eof(p, x, self);
   }
   x->stage = X_SIGNAL;
   return step_ran();
@@ -361,11 +384,7 @@ static Step signal_it(Pooler *p, Cancel *x, ProcId self) {
       x->signal = spawn_for(p, p->signal_procs, cancel_id(p, x), handled_after(p, s));
     }
   }
-  if (fault_to(p, x) == FAULT_NO_EOF) {
-    x->stage = X_STUCK;
-    return wait_here(p, x, self, x->pool == DIRECT ? NO_LIMIT : cancel_limit(p, x));
-  }
-  return wait_ns(link_delay(p, LINK_CANCEL_TO_SERVER, x->host));
+  return eof(p, x, self);
 }
 
 /* Whichever of the pooler's limits comes first ends the waiting for an EOF. */
@@ -381,7 +400,8 @@ Step cancel_next_pool(Pooler *p, Cancel *x) {
   Fanout f = config_of(p)->fanout;
   fence_over(p, x);
   carrier_done(p, x, true);
-  if (f == FANOUT_FIRST || x->pool == DIRECT || ++x->cursor >= p->pools_each || x->signal) return finish(p, x);
+  if (f == FANOUT_FIRST || x->flags & XF_TWIN || x->pool == DIRECT || ++x->cursor >= p->pools_each || x->signal)
+    return finish(p, x);
   x->flags &= (uint16_t) ~(XF_FORWARDED | XF_TURN | XF_LINKED | XF_UNLINKED | XF_CARRIER | XF_SIGNALLED | XF_HANDLED);
   x->server = x->backend = 0;
   x->stage = X_LOOKUP;
@@ -407,7 +427,7 @@ static Step resume(World *w, ProcId self, void *locals) {
   case X_CONNECT: return connect_it(p, x, self);
   case X_FORWARD: return forward(p, x);
   case X_DELIVER: return deliver(p, x, self);
-  case X_MATCH: return match(p, x);
+  case X_MATCH: return match(p, x, self);
   case X_SIGNAL: return signal_it(p, x, self);
   case X_STUCK: return stuck(p, x);
   default: return cancel_next_pool(p, x);

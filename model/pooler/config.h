@@ -3,6 +3,7 @@
  * All times are ns; NO_LIMIT (-1) is `none`. All texts and tables belong to the caller and outlive the model. */
 #pragma once
 #include "model/pooler/script.h"
+#include "model/pooler/steps.h"
 #include <glib.h>
 
 /* ---- identity (poolers.md C.3) ---- */
@@ -75,31 +76,10 @@ typedef struct {
   int factor; /* 0: none */
 } BackOff;    /* growth.back_off, waiters.poll */
 
-/* A step of the pooler done otherwise: how a mutant is written. pooler.steps: {STEP: skip|twice|early|split|{late: T}}
- */
-typedef enum { DO_AS_IS, DO_SKIP, DO_TWICE, DO_EARLY, DO_SPLIT, DO_LATE } Deviation;
-#define POOLER_STEPS(X)                                                                                                \
-  X(OPEN, "open")                                                                                                      \
-  X(COUNT_OPENING, "count_opening")                                                                                    \
-  X(LOGIN, "login")                                                                                                    \
-  X(CHECK_OUT, "check_out")                                                                                            \
-  X(HAND_OFF, "hand_off")                                                                                              \
-  X(WAIT, "wait")                                                                                                      \
-  X(WAKE, "wake")                                                                                                      \
-  X(CLEAN, "clean")                                                                                                    \
-  X(CHECK_IN, "check_in")                                                                                              \
-  X(MAP, "map")                                                                                                        \
-  X(UNMAP, "unmap")                                                                                                    \
-  X(LINK, "link")                                                                                                      \
-  X(UNLINK, "unlink")                                                                                                  \
-  X(CARRIER, "carrier")                                                                                                \
-  X(CLOSE_CARRIER, "close_carrier")                                                                                    \
-  X(CLOSE, "close")                                                                                                    \
-  X(MOVE_IDLE, "move_idle")                                                                                            \
-  X(MOVE_TAKEN, "move_taken")                                                                                          \
-  X(MOVE_WAITERS, "move_waiters") X(MERGE_TAKEN, "merge_taken") X(MERGE_COUNT, "merge_count")
+/* A step of the pooler done otherwise: how a mutant is written. pooler.steps (steps.h) */
+typedef enum { DO_AS_IS, DO_SKIP, DO_TWICE, DO_EARLY, DO_SPLIT, DO_OTHERS, DO_LATE } Deviation;
 typedef enum {
-#define STEP_ID(id, word) POOLSTEP_##id,
+#define STEP_ID(id, ...) POOLSTEP_##id,
   POOLER_STEPS(STEP_ID)
 #undef STEP_ID
       POOLSTEP_COUNT

@@ -51,6 +51,24 @@ guint step_times(const Pooler *p, guint pool, PoolStep s) {
   default: return 1;
   }
 }
+int64_t step_late(const Pooler *p, guint pool, PoolStep s) {
+  return step_is(p, pool, s, DO_LATE) ? pool_config(p, pool)->steps[s].late_ns : 0;
+}
+
+bool step_splits(Pooler *p, guint pool, PoolStep s) {
+  if (!step_is(p, pool, s, DO_SPLIT)) return false;
+  Process *pr = &p->processes[pool_process(p, pool)];
+  if (pr->midway + 1 >= config_of(p)->workers) return false;
+  pr->midway++;
+  return true;
+}
+
+void step_joined(Pooler *p, guint pool) {
+  Process *pr = &p->processes[pool_process(p, pool)];
+  g_assert(pr->midway > 0);
+  pr->midway--;
+}
+
 bool step_is(const Pooler *p, guint pool, PoolStep s, Deviation how) {
   return pool != DIRECT && pool_config(p, pool)->steps[s].how == how;
 }

@@ -51,9 +51,20 @@ void fence_over(Pooler *p, Cancel *x) {
   if (p->q_fence) queue_wake_all(p->w, p->q_fence[cancel_id(p, x)], 0);
   if (!x->server) return;
   Server *s = &p->servers[x->server - 1];
+  int64_t late = step_late(p, s->pool, POOLSTEP_UNFENCE);
   x->server = 0;
-  g_assert(s->fences > 0);
-  if (--s->fences == 0) pool_unfence(p, s);
+  if (late > 0)
+    watch_start(p, WATCH_UNFENCE, server_id(p, s), late, false, 0);
+  else if (step_times(p, s->pool, POOLSTEP_UNFENCE))
+    fence_end(p, s);
+}
+
+void fence_end(Pooler *p, Server *s) {
+  bool early = step_is(p, s->pool, POOLSTEP_UNFENCE, DO_EARLY);
+  g_assert(s->fences > 0 || early);
+  s->fences = early || s->fences == 0 ? 0 : (uint16_t)(s->fences - 1);
+  if (s->fences > 0 || s->state != SV_FENCED) return;
+  for (guint n = step_times(p, s->pool, POOLSTEP_UNFENCE); n > 0; n--) pool_unfence(p, s);
 }
 
 static void unlink_one(Pooler *p, Cancel *x) {
@@ -64,9 +75,16 @@ static void unlink_one(Pooler *p, Cancel *x) {
 }
 
 void fence_release(Pooler *p, Server *s) {
-  if (!fences[pool_config(p, s->pool)->fence].unlinks) return;
-  guint times = step_times(p, s->pool, POOLSTEP_UNLINK);
-  for (guint i = 0; i < p->n_cancels && times; i++) {
+  int64_t late = step_late(p, s->pool, POOLSTEP_UNLINK);
+  if (!fences[pool_config(p, s->pool)->fence].unlinks || step_is(p, s->pool, POOLSTEP_UNLINK, DO_SKIP)) return;
+  if (late > 0)
+    watch_start(p, WATCH_UNLINK, server_id(p, s), late, false, 0);
+  else
+    fence_unlink(p, s);
+}
+
+void fence_unlink(Pooler *p, const Server *s) {
+  for (guint i = 0; i < p->n_cancels; i++) {
     Cancel *x = &p->cancels[i];
     if (x->server == server_id(p, s) + 1 && x->flags & XF_LINKED && !(x->flags & XF_FENCE)) unlink_one(p, x);
   }

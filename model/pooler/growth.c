@@ -20,15 +20,16 @@ static guint being_checked(const Pooler *p, guint pool) {
 static guint under_way(const Pooler *p, guint pool) {
   const PoolConfig *c = pool_config(p, pool);
   guint n = 0;
-  if (c->pending & PENDING_OPENING && step_times(p, pool, POOLSTEP_COUNT_OPENING)) n += p->pools[pool].opening;
+  if (c->pending & PENDING_OPENING) n += p->pools[pool].opening * step_times(p, pool, POOLSTEP_COUNT_OPENING);
   if (c->pending & PENDING_CLEANING) n += in_state(p, pool, SV_CLEANING);
   if (c->pending & PENDING_CHECKED) n += being_checked(p, pool);
   return n;
 }
 
 static guint counted(const Pooler *p, guint pool) {
-  bool opening = pool_config(p, pool)->pending & PENDING_OPENING && step_times(p, pool, POOLSTEP_COUNT_OPENING);
-  return pool_total(p, pool) + (opening ? p->pools[pool].opening : 0);
+  bool opening = pool_config(p, pool)->pending & PENDING_OPENING;
+  guint times = step_times(p, pool, POOLSTEP_COUNT_OPENING);
+  return pool_total(p, pool) + (opening ? p->pools[pool].opening * times : 0);
 }
 
 bool pool_should_grow(const Pooler *p, guint pool) {
@@ -130,7 +131,7 @@ static int pool_open(Pooler *p, guint pool) {
     guint slot = pool * p->row_servers + i;
     if (p->servers[slot].state != SV_FREE || p->servers[slot].proc) continue;
     Server *s = server_dial(p, slot, pool, pick_host(p, pool));
-    if (step_is(p, pool, POOLSTEP_OPEN, DO_SPLIT))
+    if (step_splits(p, pool, POOLSTEP_OPEN))
       s->flags |= SVF_UNCOUNTED;
     else
       pool_at(p, pool)->opening++;
@@ -170,7 +171,7 @@ static void refuse_waiters(Pooler *p, guint pool) {
     Session *e = &p->sessions[p->waiters[(size_t)pool * p->row_waiters] - 1];
     e->flags |= SEF_OFFLINE;
     pool_dequeue(p, e);
-    session_wake(p, e);
+    session_wake(p, e, 0);
   }
 }
 
@@ -200,11 +201,26 @@ void pool_sleep(Pooler *p, guint pool) {
   watch_start(p, WATCH_RETRY, pool, ns, false, 0);
 }
 
+/* Forgotten by a reload (merge_count: skip), it was never counted here. */
+static void opening_over(Pooler *p, guint pool) {
+  Pool *pl = pool_at(p, pool);
+  g_assert(pl->opening > 0 || step_is(p, pool, POOLSTEP_MERGE_COUNT, DO_SKIP));
+  if (pl->opening > 0) pl->opening--;
+}
+
+/* Closed before it was up. */
+void pool_opening_dropped(Pooler *p, Server *s) {
+  if (s->flags & SVF_UNCOUNTED)
+    step_joined(p, s->pool);
+  else
+    opening_over(p, s->pool);
+  s->flags &= (uint32_t)~SVF_UNCOUNTED;
+}
+
 void pool_opened(Pooler *p, Server *s, bool well) {
   guint pool = s->pool;
   Pool *pl = pool_at(p, pool);
-  g_assert(pl->opening > 0);
-  pl->opening--;
+  opening_over(p, pool);
   if (!well) {
     opening_failed(p, pool);
   } else {

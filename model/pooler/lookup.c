@@ -59,6 +59,7 @@ LookedUp lookup_server(Pooler *p, Cancel *x, guint pool) {
   if (s && s->pid == 0) return LOOKED_AMISS; /* its server gave no key (poolers.md B.9): there is nothing to send */
   copy_key(p, x, pool, e, s);
   if (!s) return LOOKED_UP; /* a key that nothing answers to any more: it goes out all the same */
+  if (c->lookup == LOOKUP_ARRIVAL_LINK && step_is(p, pool, POOLSTEP_LINK, DO_SKIP)) return LOOKED_UP;
   x->server = (uint16_t)(server_id(p, s) + 1);
   x->tenancy = s->tenancy;
   if (c->lookup == LOOKUP_ARRIVAL_LINK)

@@ -33,10 +33,14 @@ void pool_forget_idle(Pooler *p, Server *s) {
     if (row[i] == server_id(p, s) + 1) remove_at(row, n, i);
 }
 
+static guint idle_place(const Pooler *p, guint pool) {
+  return pool_config(p, pool)->idle_order == IDLE_LIFO ? p->pools[pool].n_idle - 1u : 0;
+}
+
 static Server *pop_idle(Pooler *p, guint pool) {
   Pool *pl = pool_at(p, pool);
   if (pl->n_idle == 0) return NULL;
-  guint at = pool_config(p, pool)->idle_order == IDLE_LIFO ? pl->n_idle - 1u : 0;
+  guint at = idle_place(p, pool);
   Server *s = &p->servers[idle_row(p, pool)[at] - 1];
   remove_at(idle_row(p, pool), &pl->n_idle, at);
   return s;
@@ -63,7 +67,7 @@ guint pool_live(const Pooler *p, guint pool) {
 
 /* ---- check-out ---- */
 
-static void give(Pooler *p, Session *e, Server *s, bool map) {
+static void give(Pooler *p, Session *e, Server *s) {
   if (s->owner || session_holds(e, server_id(p, s)))
     pooler_mark(p, POOLER_DOUBLE_FREE, "server %u is given to %s, and has an owner", server_id(p, s),
                 pooler_session_name(p, session_id(p, e)));
@@ -76,7 +80,11 @@ static void give(Pooler *p, Session *e, Server *s, bool map) {
   if (b && b->client && b->client != e->client + 1u && (b->open || s->lock))
     pooler_mark(p, POOLER_DIRTY_HANDOVER, "server %u goes to %s with %s of another client", server_id(p, s),
                 pooler_session_name(p, session_id(p, e)), b->open ? "an open transaction" : "a lock");
-  if (map) taken_take(p, s->pool, session_id(p, e), s);
+  int64_t late = step_late(p, s->pool, POOLSTEP_MAP);
+  if (late > 0)
+    watch_start(p, WATCH_MAP, server_id(p, s), late, false, 0);
+  else
+    taken_take(p, s->pool, session_id(p, e), s);
   measure_bytes(p, identity_moved(p, s->pool, s->host));
 }
 
@@ -106,29 +114,74 @@ static void overtaken(Pooler *p, guint pool, guint passed_over) {
   measure_count(p, pool, COUNT_OVERTAKES, passed_over);
 }
 
+/* Those who wait come first, unless each looks for himself. */
+static bool may_look(const Pooler *p, guint pool) {
+  const Pool *pl = &p->pools[pool];
+  if (pl->flags & PLF_PAUSED || step_is(p, pool, POOLSTEP_CHECK_OUT, DO_SKIP)) return false;
+  bool waits_its_turn =
+      pool_config(p, pool)->waiters == WAITERS_FIFO && !step_is(p, pool, POOLSTEP_CHECK_OUT, DO_EARLY);
+  return !(pl->n_waiters && waits_its_turn);
+}
+
 bool pool_check_out(Pooler *p, Session *e, guint pool) {
-  if (pool_at(p, pool)->flags & PLF_PAUSED) return false;
-  if (pool_at(p, pool)->n_waiters && pool_config(p, pool)->waiters == WAITERS_FIFO) return false;
+  if (!may_look(p, pool)) return false;
   for (Server *s; (s = pop_idle(p, pool));) {
     if (seen_broken(p, s)) {
       server_close(p, s);
       continue;
     }
     overtaken(p, pool, place_in_queue(p, e, pool));
-    give(p, e, s, true);
+    give(p, e, s);
     hold(p, e, s);
+    /* twice: another one is taken, and nobody has it */
+    if (step_is(p, pool, POOLSTEP_CHECK_OUT, DO_TWICE) && (s = pop_idle(p, pool))) give(p, e, s);
     return true;
   }
   return false;
 }
 
+Server *pool_spot(const Pooler *p, const Session *e, guint pool) {
+  const Pool *pl = &p->pools[pool];
+  (void)e;
+  if (!may_look(p, pool) || pl->n_idle == 0) return NULL;
+  Server *s = &p->servers[idle_row(p, pool)[idle_place(p, pool)] - 1];
+  return seen_broken(p, s) ? NULL : s;
+}
+
+void pool_take_spotted(Pooler *p, Session *e) {
+  Server *s = &p->servers[e->spotted - 1];
+  step_joined(p, s->pool);
+  e->spotted = 0;
+  if (s->state != SV_IDLE && s->state != SV_TAKEN) return; /* closed by now: it looks again */
+  if (s->state == SV_IDLE) pool_forget_idle(p, s);
+  give(p, e, s);
+  hold(p, e, s);
+}
+
 /* ---- waiters ---- */
+
+static void stand_in_queue(Pooler *p, const Session *e, guint pool) {
+  uint16_t *row = waiter_row(p, pool), *n = &pool_at(p, pool)->n_waiters;
+  guint at = step_is(p, pool, POOLSTEP_WAIT, DO_EARLY) ? 0 : *n;
+  g_assert(*n < p->row_waiters);
+  memmove(row + at + 1, row + at, (*n - at) * sizeof *row);
+  row[at] = (uint16_t)(session_id(p, e) + 1);
+  ++*n;
+}
+
+static bool forget_waiter(Pooler *p, const Session *e, guint pool) {
+  uint16_t *row = waiter_row(p, pool), *n = &pool_at(p, pool)->n_waiters;
+  bool found = false;
+  for (guint i = *n; i-- > 0;)
+    if (row[i] == session_id(p, e) + 1) remove_at(row, n, i), found = true;
+  return found;
+}
 
 void pool_enqueue(Pooler *p, Session *e, guint pool) {
   Pool *pl = pool_at(p, pool);
-  g_assert(pl->n_waiters < p->row_waiters);
   e->wants = (uint16_t)(pool + 1);
-  waiter_row(p, pool)[pl->n_waiters++] = (uint16_t)(session_id(p, e) + 1);
+  if (step_is(p, pool, POOLSTEP_LEAVE, DO_SKIP)) forget_waiter(p, e, pool);
+  for (guint n = step_times(p, pool, POOLSTEP_WAIT); n > 0; n--) stand_in_queue(p, e, pool);
   session_state(p, e, CL_QUEUED);
   const PoolConfig *c = pool_config(p, pool);
   if (pl->n_waiters == 1 && c->reserve && c->reserve_timeout_ns >= 0 && !(pl->flags & (PLF_RESERVE | PLF_WATCHED))) {
@@ -141,16 +194,26 @@ void pool_enqueue(Pooler *p, Session *e, guint pool) {
 bool pool_dequeue(Pooler *p, Session *e) {
   if (!e->wants) return false;
   guint pool = e->wants - 1u;
-  uint16_t *row = waiter_row(p, pool), *n = &pool_at(p, pool)->n_waiters;
   e->wants = 0;
-  for (guint i = 0; i < *n; i++) {
-    if (row[i] != session_id(p, e) + 1) continue;
-    /* wait: skip: the filter that was to drop the one keeps it, and drops all others */
-    while (step_is(p, pool, POOLSTEP_WAIT, DO_SKIP) && *n > 1) remove_at(row, n, *n - 1u);
-    if (*n) remove_at(row, n, step_is(p, pool, POOLSTEP_WAIT, DO_SKIP) ? 0 : i);
-    return true;
+  return forget_waiter(p, e, pool);
+}
+
+/* skip: it stays in the queue, and will be given what it does not wait for. others: the filter that was to drop it
+ * keeps it, and drops all others (S23). */
+void pool_leave(Pooler *p, Session *e) {
+  if (!e->wants) return;
+  guint pool = e->wants - 1u;
+  if (step_is(p, pool, POOLSTEP_LEAVE, DO_OTHERS)) {
+    uint16_t *row = waiter_row(p, pool), *n = &pool_at(p, pool)->n_waiters;
+    while (*n) remove_at(row, n, *n - 1u);
+    row[(*n)++] = (uint16_t)(session_id(p, e) + 1);
+    e->wants = 0;
+    return;
   }
-  return false;
+  if (step_is(p, pool, POOLSTEP_LEAVE, DO_SKIP))
+    e->wants = 0;
+  else
+    pool_dequeue(p, e);
 }
 
 /* The connection goes to the waiter; confirm: in this step. True: the server's process has to wake it in a later one.
@@ -158,14 +221,18 @@ bool pool_dequeue(Pooler *p, Session *e) {
 static bool hand_off(Pooler *p, Server *s, guint at) {
   guint pool = s->pool;
   Session *e = &p->sessions[waiter_row(p, pool)[at] - 1];
-  overtaken(p, pool, at);
   remove_at(waiter_row(p, pool), &pool_at(p, pool)->n_waiters, at);
+  if (e->wants != pool + 1 || e->mailbox) { /* it stands there, and does not wait: nobody gets the connection */
+    server_state(p, s, SV_TAKEN);
+    return false;
+  }
+  overtaken(p, pool, at);
   e->wants = 0;
-  give(p, e, s, true);
+  give(p, e, s);
   if (pool_config(p, pool)->handoff == HANDOFF_CONFIRM) {
     hold(p, e, s);
     e->flags |= SEF_FED;
-    if (step_times(p, pool, POOLSTEP_WAKE)) session_wake(p, e);
+    if (step_times(p, pool, POOLSTEP_WAKE)) session_wake(p, e, step_late(p, pool, POOLSTEP_WAKE));
     return false;
   }
   e->mailbox = (uint16_t)(server_id(p, s) + 1);
@@ -220,14 +287,15 @@ static bool to_be_cleaned(const Pooler *p, const Server *s) {
 void pool_release(Pooler *p, Server *s) {
   Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
   if (e) session_drop(e, server_id(p, s));
-  if (s->owner && p->n_events) s->last_owner = s->owner; /* only events ask */
+  bool asked = p->n_events || step_is(p, s->pool, POOLSTEP_UNMAP, DO_LATE);
+  if (s->owner && asked) s->last_owner = s->owner;
+  if (s->owner && step_is(p, s->pool, POOLSTEP_UNMAP, DO_EARLY)) taken_unmap(p, s->pool, s, s->owner - 1u);
   fence_release(p, s);
   if (step_is(p, s->pool, POOLSTEP_CHECK_IN, DO_SKIP)) {
     s->pc = SP_IDLE;
     return;
   }
-  bool early = step_is(p, s->pool, POOLSTEP_CHECK_IN, DO_EARLY);
-  if (to_be_cleaned(p, s) && !early) {
+  if (to_be_cleaned(p, s)) {
     server_state(p, s, SV_CLEANING);
     s->pc = SP_OWN_START;
     return;
@@ -278,9 +346,8 @@ void pool_check_in(Pooler *p, Server *s) {
   pool_put(p, s);
 }
 
-/* The last fence is gone. */
+/* The last fence is gone; only a fault does this to a connection that is not fenced. */
 void pool_unfence(Pooler *p, Server *s) {
-  if (s->state != SV_FENCED) return;
   pool_check_in(p, s);
   server_settle(p, s);
 }

@@ -49,9 +49,10 @@ static void move_idle(Pooler *p, guint from, guint to) {
 static void move_others(Pooler *p, guint from, guint to) {
   Pool *a = pool_at(p, from), *b = pool_at(p, to);
   EACH_SERVER(p, from, s) if (s->state != SV_IDLE) s->pool = (uint16_t)to;
-  b->opening = (uint16_t)(b->opening + a->opening);
-  b->carriers = (uint16_t)(b->carriers + a->carriers);
-  b->attempts = (uint16_t)(b->attempts + a->attempts);
+  guint times = step_times(p, from, POOLSTEP_MERGE_COUNT);
+  b->opening = (uint16_t)(b->opening + times * a->opening);
+  b->carriers = (uint16_t)(b->carriers + times * a->carriers);
+  b->attempts = (uint16_t)(b->attempts + times * a->attempts);
   a->opening = a->carriers = a->attempts = 0;
   for (guint i = 0; i < p->n_cancels; i++)
     if (p->cancels[i].stage > X_LOOKUP && p->cancels[i].pool == from) p->cancels[i].pool = (uint16_t)to;
@@ -66,7 +67,7 @@ static void offline_waiters(Pooler *p, guint pool) {
       session_retry(p, e);
     else {
       e->flags |= SEF_OFFLINE;
-      session_wake(p, e);
+      session_wake(p, e, 0);
     }
   }
 }
@@ -80,7 +81,7 @@ static void move_pool(Pooler *p, guint from, guint to) {
     pooler_mark(p, POOLER_MOVE_LOST, "the move of pool %s: %u connections before, %u after, and %u left behind",
                 pool_config(p, to)->name, before, pool_total(p, to), pool_total(p, from));
   }
-  offline_waiters(p, from);
+  if (step_times(p, from, POOLSTEP_MOVE_WAITERS)) offline_waiters(p, from);
 }
 
 void reload_move(Pooler *p) {

@@ -27,7 +27,9 @@ Server *server_dial(Pooler *p, guint slot, guint pool, guint host) {
   *s = (Server){.pool = (uint16_t)pool, .host = (uint16_t)host, .pc = SP_CONNECT, .flags = SVF_CHECKED_IN};
   server_state(p, s, SV_OPENING);
   s->proc = p->server_procs + slot;
-  if (!world_alive(p->w, s->proc)) spawn_for(p, p->server_procs, slot, 0); /* else: server_gone goes on as the next */
+  int64_t late = step_late(p, pool, POOLSTEP_OPEN);
+  if (!world_alive(p->w, s->proc))
+    spawn_for(p, p->server_procs, slot, late); /* else: server_gone goes on as the next */
   p->shared->sockets++;
   measure_count(p, pool, COUNT_OPENS, 1);
   return s;
@@ -49,20 +51,28 @@ static Step connect_to(Pooler *p, Server *s, ProcId self) {
   const LinkConfig *l = link_of(p, LINK_POOLER_TO_SERVER, s->host);
   LinkFault fault = l ? l->fault : FAULT_NONE;
   s->pc = SP_LOGIN;
-  if (s->flags & SVF_UNCOUNTED) s->flags &= (uint32_t)~SVF_UNCOUNTED, pool_at(p, s->pool)->opening++;
+  if (s->flags & SVF_UNCOUNTED) {
+    s->flags &= (uint32_t)~SVF_UNCOUNTED;
+    pool_at(p, s->pool)->opening++;
+    step_joined(p, s->pool);
+  }
   if (fault == FAULT_SILENT) {
     int64_t limit = s->pool == DIRECT ? NO_LIMIT : pool_config(p, s->pool)->server_connect_timeout_ns;
     s->flags |= SVF_CUT;
     return wait_on(p, p->q_server[server_id(p, s)], self, true, limit);
   }
   if (fault == FAULT_REFUSE) s->flags |= SVF_BROKEN;
-  return wait_ns(link_connect(p, LINK_POOLER_TO_SERVER, s->host));
+  return wait_ns(link_connect(p, LINK_POOLER_TO_SERVER, s->host) + step_late(p, s->pool, POOLSTEP_LOGIN));
 }
 
 static Step log_in(Pooler *p, Server *s, ProcId self) {
   PgHost *h = p->hosts[s->host];
   const PgHostConfig *hc = &p->host_configs[s->host];
   if (s->flags & (SVF_CUT | SVF_BROKEN)) return failed(p, s);
+  if (step_is(p, s->pool, POOLSTEP_LOGIN, DO_SKIP)) {
+    s->pc = SP_READY;
+    return step_ran();
+  }
   int b = host_fork(h, hc, (uint16_t)(server_id(p, s) + 1));
   if (b < 0) return failed(p, s);
   s->backend = (uint16_t)(b + 1);
@@ -93,12 +103,20 @@ static Step ready(Pooler *p, Server *s, ProcId self) {
 
 /* ---- queries ---- */
 
+/* How late what is due next comes. */
+static int64_t comes_late(Pooler *p, Server *s) {
+  if (s->pc == SP_OWN_START && s->own == OWN_NONE) return step_late(p, s->pool, POOLSTEP_CLEAN);
+  if (s->pc == SP_WAKE) return step_late(p, s->pool, POOLSTEP_WAKE);
+  if (s->pc == SP_CLOSE) return step_late(p, s->pool, POOLSTEP_CLOSE);
+  if (s->pc != SP_LATE) return 0;
+  s->pc = SP_CHECK_IN;
+  return step_late(p, s->pool, POOLSTEP_CHECK_IN);
+}
+
 /* What is due next, for the server's own process. */
 Step server_next(Pooler *p, Server *s, ProcId self) {
-  if (s->pc == SP_LATE) {
-    s->pc = SP_CHECK_IN;
-    return wait_ns(pool_config(p, s->pool)->steps[POOLSTEP_CHECK_IN].late_ns);
-  }
+  int64_t late = comes_late(p, s);
+  if (late > 0) return step_sleep(late);
   /* A wake-up may meet a time-out at the same instant: the rule for ties decides. */
   if (s->pc == SP_WAKE) return step_sleep(0);
   if (s->pc == SP_IDLE) return queue_wait(p->w, p->q_server[server_id(p, s)], self);
@@ -107,12 +125,7 @@ Step server_next(Pooler *p, Server *s, ProcId self) {
 
 void server_settle(Pooler *p, Server *s) {
   if (s->pc == SP_IDLE) return;
-  int64_t late = 0;
-  if (s->pc == SP_LATE) {
-    late = pool_config(p, s->pool)->steps[POOLSTEP_CHECK_IN].late_ns;
-    s->pc = SP_CHECK_IN;
-  }
-  queue_wake_one(p->w, p->q_server[server_id(p, s)], late);
+  queue_wake_one(p->w, p->q_server[server_id(p, s)], comes_late(p, s));
 }
 
 void server_run(Pooler *p, Server *s, int64_t after_ns) {
@@ -184,6 +197,7 @@ static Step start(Pooler *p, Server *s, ProcId self) {
   s->flags &= (uint32_t) ~(SVF_CANCELLED | SVF_ERROR);
   s->pc = SP_END;
   if (!b && s->flags & SVF_CUT) return queue_wait(p->w, p->q_server[server_id(p, s)], self);
+  if (!b) s->flags |= SVF_BROKEN; /* it was never logged in, or is gone */
   if (!b || !s->owner) return step_ran();
   Session *e = &p->sessions[s->owner - 1];
   if (s->pool != DIRECT && pool_config(p, s->pool)->fence == FENCE_GENERATION &&
@@ -276,7 +290,8 @@ static Step reply(Pooler *p, Server *s, ProcId self) {
 static Step wake_waiter(Pooler *p, Server *s, ProcId self) {
   s->pc = SP_IDLE;
   Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
-  if (e && e->mailbox == server_id(p, s) + 1) session_wake(p, e);
+  bool skip = step_is(p, s->pool, POOLSTEP_WAKE, DO_SKIP);
+  if (e && e->mailbox == server_id(p, s) + 1 && !skip) session_wake(p, e, 0);
   return server_next(p, s, self);
 }
 

@@ -26,6 +26,7 @@ Step server_own_start(Pooler *p, Server *s, ProcId self) {
   if (s->own == OWN_DRAIN) cancels_handle_all(p, s, true);
   b->runs = RUNS_OWN;
   int64_t ns = draw_ns(p, own_time(c, s->own));
+  if (s->own == OWN_CHECKIN) ns *= step_times(p, s->pool, POOLSTEP_CLEAN);
   if (c->own.limit_ns >= 0 && ns > c->own.limit_ns) s->flags |= SVF_ERROR, ns = c->own.limit_ns;
   return wait_on(p, p->q_server[server_id(p, s)], self, false, ns);
 }
@@ -123,16 +124,20 @@ void server_close(Pooler *p, Server *s) {
   }
   if (s->state == SV_IDLE) pool_forget_idle(p, s);
   if (s->pool != DIRECT && step_is(p, s->pool, POOLSTEP_CLOSE, DO_SKIP)) return;
+  if (s->state == SV_OPENING && s->pool != DIRECT) pool_opening_dropped(p, s);
   server_state(p, s, SV_CLOSING);
   s->owner = 0;
   s->fences = 0;
   s->pc = SP_CLOSE;
   if (step_is(p, s->pool, POOLSTEP_CLOSE, DO_TWICE)) server_close(p, s);
   fence_closed(p, s);
-  if (world_waits_on(p->w, s->proc)) {
-    timer_drop(p->w, s->proc);
-    queue_leave(p->w, world_waits_on(p->w, s->proc), s->proc);
-  }
+  ObjectId on = world_waits_on(p->w, s->proc), own = p->q_server[server_id(p, s)];
+  if (!on) return;
+  timer_drop(p->w, s->proc);
+  if (on == own)
+    server_settle(p, s);
+  else
+    queue_leave(p->w, on, s->proc);
 }
 
 void server_lost(Pooler *p, Server *s) {
@@ -184,5 +189,6 @@ Step server_gone(Pooler *p, Server *s) {
     caps_freed(p, pool);
   else
     client_server_gone(p, id);
-  return s->state == SV_FREE ? step_done() : step_ran(); /* its place may have been taken again at once */
+  if (s->state == SV_FREE) return step_done();
+  return wait_ns(step_late(p, pool, POOLSTEP_OPEN)); /* its place has been taken again at once */
 }

@@ -3,7 +3,7 @@
  * session is nothing but the client's own server connection. */
 #include "model/pooler/state.h"
 
-enum { E_IDLE, E_REQUEST, E_WAITING, E_ASKED, E_GRANTED, E_WORKED };
+enum { E_IDLE, E_REQUEST, E_WAITING, E_ASKED, E_GRANTED, E_WORKED, E_SPOTTED, E_TO_QUEUE };
 
 static Session *session_of(World *w, ProcId self, void *locals, Pooler **p) {
   *p = world_data(w, self);
@@ -164,9 +164,9 @@ void session_ask(Pooler *p, Session *e, Request what, int64_t after_ns) {
   queue_wake_one(p->w, p->q_session[session_id(p, e)], after_ns);
 }
 
-void session_wake(Pooler *p, Session *e) {
+void session_wake(Pooler *p, Session *e, int64_t after_ns) {
   timer_drop(p->w, e->proc);
-  queue_wake_one(p->w, p->q_session[session_id(p, e)], 0);
+  queue_wake_one(p->w, p->q_session[session_id(p, e)], after_ns);
 }
 
 bool session_sleeps(const Session *e) {
@@ -175,7 +175,7 @@ bool session_sleeps(const Session *e) {
 
 void session_retry(Pooler *p, Session *e) {
   e->pc = E_REQUEST;
-  session_wake(p, e);
+  session_wake(p, e, 0);
 }
 
 static bool from_nobody(QueryResult r) {
@@ -265,10 +265,23 @@ static int64_t poll_ns(const PoolConfig *c, Session *e) {
   return c->poll.max_ns > 0 ? MIN(ns, c->poll.max_ns) : ns;
 }
 
+/* A step of its own between the look and the queue: what comes back in between finds nobody waiting. */
+static bool queues_later(Pooler *p, Session *e, guint pool, Step *step) {
+  int64_t late = step_late(p, pool, POOLSTEP_WAIT);
+  if (e->pc == E_TO_QUEUE || e->wants) return false;
+  if (late == 0 && !step_splits(p, pool, POOLSTEP_WAIT)) return false;
+  e->pc = E_TO_QUEUE;
+  e->spotted = (uint16_t)(pool + 1);
+  *step = step_sleep(late);
+  return true;
+}
+
 static Step wait_for(Pooler *p, Session *e, ProcId self, guint pool) {
   const PoolConfig *c = pool_config(p, pool);
+  Step later;
   if (!e->wants) {
-    measure_wait_begin(p, e);
+    if (e->pc != E_TO_QUEUE) measure_wait_begin(p, e);
+    if (queues_later(p, e, pool, &later)) return later;
     e->waited_ms = 0;
     e->polls = 0;
     pool_enqueue(p, e, pool);
@@ -288,6 +301,11 @@ static Step request(Pooler *p, Session *e, ProcId self) {
   if (e->request == REQ_END && !e->held[0]) return answered(p, e, self, RES_OK);
   for (int pool; e->request != REQ_END && e->pool != DIRECT && (pool = lacks(p, e)) >= 0;) {
     if (pool_at(p, (guint)pool)->flags & (PLF_OFFLINE | PLF_FATAL)) return answered(p, e, self, RES_REFUSED);
+    if (e->pc != E_SPOTTED && pool_spot(p, e, (guint)pool) && step_splits(p, (guint)pool, POOLSTEP_CHECK_OUT)) {
+      e->spotted = (uint16_t)(server_id(p, pool_spot(p, e, (guint)pool)) + 1);
+      e->pc = E_SPOTTED;
+      return step_sleep(0); /* not step_ran: others of this instant may come before */
+    }
     if (!pool_check_out(p, e, (guint)pool)) return wait_for(p, e, self, (guint)pool);
     if (!e->wants) measure_wait_begin(p, e);
     pool_dequeue(p, e);
@@ -301,9 +319,29 @@ static Step request(Pooler *p, Session *e, ProcId self) {
   return idle(p, e, self);
 }
 
+static Step spotted(Pooler *p, Session *e, ProcId self) {
+  pool_take_spotted(p, e);
+  return request(p, e, self);
+}
+
+static void halfway_over(Pooler *p, Session *e, guint pool) {
+  bool split = step_is(p, pool, e->pc == E_SPOTTED ? POOLSTEP_CHECK_OUT : POOLSTEP_WAIT, DO_SPLIT);
+  if (split) step_joined(p, pool);
+  e->spotted = 0;
+}
+
+static Step to_queue(Pooler *p, Session *e, ProcId self) {
+  guint pool = e->spotted - 1u;
+  halfway_over(p, e, pool);
+  return wait_for(p, e, self, pool);
+}
+
 static Step given_up(Pooler *p, Session *e, ProcId self, QueryResult r) {
   if (e->mailbox) pool_unreceived(p, e);
-  pool_dequeue(p, e);
+  if (r == RES_TIMEOUT)
+    pool_leave(p, e);
+  else
+    pool_dequeue(p, e);
   measure_wait_end(p, e, false);
   e->flags &= (uint8_t) ~(SEF_DEQUEUED | SEF_OFFLINE | SEF_LAST_POLL);
   return answered(p, e, self, r);
@@ -363,8 +401,12 @@ static Step resume(World *w, ProcId self, void *locals) {
   Session *e = session_of(w, self, locals, &p);
   bool works = e->pc == E_GRANTED || e->pc == E_WORKED;
   if (works && e->request == REQ_CLOSE) worker_back(p, e);
+  if (e->request == REQ_CLOSE && e->spotted)
+    halfway_over(p, e, e->pc == E_SPOTTED ? p->servers[e->spotted - 1].pool : e->spotted - 1u);
   if (e->request == REQ_CLOSE) return closed(p, e);
   switch (e->pc) {
+  case E_SPOTTED: return spotted(p, e, self);
+  case E_TO_QUEUE: return to_queue(p, e, self);
   case E_ASKED:
   case E_GRANTED:
   case E_WORKED: return work(p, e, self);
@@ -378,7 +420,8 @@ static const char *at(const World *w, const void *locals) {
   const Pooler *p = world_type_data(w, &session_type);
   const Session *e = &p->sessions[*(const uint32_t *)locals];
   if (e->request == REQ_CLOSE) return "close";
-  static const char *const names[] = {"idle", "request", "wait for a server", "request", "work", "request"};
+  static const char *const names[] = {"idle", "request", "wait for a server",  "request",
+                                      "work", "request", "take what was seen", "stand in the queue"};
   return names[e->pc];
 }
 

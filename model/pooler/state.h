@@ -94,6 +94,7 @@ typedef struct {
   uint16_t mailbox;        /* server + 1: sent, not yet received */
   uint16_t first_row;      /* server + 1 whose row came first; rows: how many were forwarded */
   uint8_t rows, polls;
+  uint16_t spotted;   /* server + 1: seen idle, not yet taken */
   uint32_t waited_ms; /* by polls */
   uint32_t key_pid, key_secret;
   ProcId proc;
@@ -153,7 +154,7 @@ enum {
   XF_CARRIER = 1024,
   XF_TOLD = 2048,
   XF_SIGNALLED = 4096,
-  XF_DIRECT = 8192,
+  XF_TWIN = 8192, /* a second carrier of the same cancel (carrier: twice) */
   XF_JUDGED = 16384
 };
 typedef struct {
@@ -207,9 +208,9 @@ typedef struct {
 } Pool;
 
 typedef struct {
-  uint32_t keys, seq, secrets; /* counters of identities */
-  uint16_t flags, /* PRF_: it takes no new clients */ slots_used, next_pool;
-  uint16_t busy; /* workers */
+  uint32_t keys, seq, secrets;                                /* counters of identities */
+  uint16_t flags, /* PRF_: it takes no new clients */ midway; /* split steps */
+  uint16_t busy;                                              /* workers */
 } Process;
 
 enum { PRF_DOWN = 1, PRF_SHUTDOWN = 2 };
@@ -342,6 +343,9 @@ Step wait_ns(int64_t ns);                                                       
 Step wait_on(const Pooler *p, ObjectId q, ProcId self, bool limit, int64_t ns); /* NO_LIMIT: without a timer */
 guint step_times(const Pooler *p, guint pool, PoolStep s);
 bool step_is(const Pooler *p, guint pool, PoolStep s, Deviation how);
+int64_t step_late(const Pooler *p, guint pool, PoolStep s); /* 0: not late */
+bool step_splits(Pooler *p, guint pool, PoolStep s); /* true: its second half comes with step_joined, a step later */
+void step_joined(Pooler *p, guint pool);
 
 /* ---- server_identity.c, client_identity.c, taken.c ---- */
 uint64_t server_identity(const Pooler *p, const Server *s);
@@ -353,8 +357,9 @@ void client_key_make(Pooler *p, Session *e, const Server *real);
 int client_key_find(const Pooler *p, guint process, uint32_t pid, uint32_t secret); /* session, -1 */
 int client_key_process(const Pooler *p, const Cancel *x);                           /* who owns the key; -1: not told */
 void taken_take(Pooler *p, guint pool, guint session, const Server *s);
-bool taken_check_in(Pooler *p, guint pool, const Server *s); /* false: untracked */
-guint taken_bytes(const Pooler *p, guint pool, guint host);  /* copied and hashed by a take; by a check-in as many */
+bool taken_check_in(Pooler *p, guint pool, const Server *s);             /* false: untracked */
+void taken_unmap(Pooler *p, guint pool, const Server *s, guint session); /* the client's entry alone */
+guint taken_bytes(const Pooler *p, guint pool, guint host); /* copied and hashed by a take; by a check-in as many */
 guint taken_len(const Pooler *p, guint pool);
 /* Entry of the client's cancel map; NULL: none. */
 const TakenEntry *taken_entry(const Pooler *p, guint pool, guint session);
@@ -373,16 +378,33 @@ void pool_release(Pooler *p, Server *s);  /* its owner lets go */
 void pool_check_in(Pooler *p, Server *s); /* cleaned: back to the pool, a fence, or closed */
 void pool_put(Pooler *p, Server *s);      /* to the first waiter, or idle */
 void pool_unfence(Pooler *p, Server *s);
+Server *pool_spot(const Pooler *p, const Session *e, guint pool); /* what it would take; NULL */
+void pool_take_spotted(Pooler *p, Session *e);                    /* whoever has it by now */
+void pool_leave(Pooler *p, Session *e);                           /* its limit has passed */
 void pool_forget_idle(Pooler *p, Server *s);
 void pool_grow(Pooler *p, guint pool, Poke why);
 void pool_opened(Pooler *p, Server *s, bool well);
+void pool_opening_dropped(Pooler *p, Server *s);
 guint pool_live(const Pooler *p, guint pool);
 void tick_wake(Pooler *p);
 void pool_sleep(Pooler *p, guint pool); /* no opening before server_login_retry, or the back-off, is over */
 bool pool_should_grow(const Pooler *p, guint pool);
 void watches_end(Pooler *p);
 void watch_start(Pooler *p, guint kind, guint id, int64_t ns, bool limit, ObjectId on);
-enum { WATCH_AGE, WATCH_IDLE, WATCH_STALE, WATCH_RETRY, WATCH_FENCE, WATCH_RESERVE, WATCH_SHUTDOWN };
+enum {
+  WATCH_AGE,
+  WATCH_IDLE,
+  WATCH_STALE,
+  WATCH_MAP, /* these three: steps that come late */
+  WATCH_UNMAP,
+  WATCH_UNLINK,
+  WATCH_UNFENCE,
+  WATCH_OF_SERVER = WATCH_UNFENCE, /* all up to here */
+  WATCH_RETRY,
+  WATCH_FENCE,
+  WATCH_RESERVE,
+  WATCH_SHUTDOWN
+};
 
 /* ---- server.c ---- */
 Server *server_dial(Pooler *p, guint slot, guint pool, guint host);
@@ -411,7 +433,7 @@ void watch_idle(Pooler *p, const Server *s, bool idle);
 void session_state(Pooler *p, Session *e, SessionState to);
 void session_ask(Pooler *p, Session *e, Request what, int64_t after_ns);
 void session_answer(Pooler *p, Session *e, QueryResult r);
-void session_wake(Pooler *p, Session *e);
+void session_wake(Pooler *p, Session *e, int64_t after_ns);
 void session_end(Pooler *p, Session *e, bool goodbye);
 Server *session_server(const Pooler *p, const Session *e, guint pool);
 bool session_holds(const Session *e, guint server);
@@ -508,6 +530,8 @@ void fence_looked_up(Pooler *p, Cancel *x, Server *s);
 void fence_forwarded(Pooler *p, Cancel *x, Server *s);
 void fence_answered(const Pooler *p, Server *s);
 void fence_over(Pooler *p, Cancel *x);
+void fence_end(Pooler *p, Server *s); /* one cancel fewer holds it */
+void fence_unlink(Pooler *p, const Server *s);
 void fence_closed(Pooler *p, const Server *s); /* its links are gone */
 void fence_release(Pooler *p, Server *s);      /* its owner let go: unlinks */
 bool fence_holds(const Pooler *p, const Server *s);

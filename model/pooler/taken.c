@@ -125,6 +125,21 @@ static void drop_client(const Pooler *p, Taken *t, const Server *s, uint32_t cli
   if (t->gen == TAKEN_G1 || t->gen == TAKEN_G2 || names_it) drop(t->clients, &t->h->n_clients, e);
 }
 
+/* early: done when the owner let go. */
+static void unmap_client(Pooler *p, Taken *t, guint pool, const Server *s, uint32_t client) {
+  int64_t late = step_late(p, pool, POOLSTEP_UNMAP);
+  if (late > 0)
+    watch_start(p, WATCH_UNMAP, server_id(p, s), late, false, 0);
+  else if (step_times(p, pool, POOLSTEP_UNMAP) && !step_is(p, pool, POOLSTEP_UNMAP, DO_EARLY))
+    drop_client(p, t, s, client);
+}
+
+void taken_unmap(Pooler *p, guint pool, const Server *s, guint session) {
+  Taken t = taken_of(p, pool);
+  if (t.gen != TAKEN_G0) drop_client(p, &t, s, client_key(p, session));
+  measure_map(p, pool, t.gen == TAKEN_G0 ? t.h->n_pairs : t.h->n_clients);
+}
+
 bool taken_check_in(Pooler *p, guint pool, const Server *s) {
   Taken t = taken_of(p, pool);
   uint32_t slot = server_id(p, s) + 1;
@@ -136,7 +151,7 @@ bool taken_check_in(Pooler *p, guint pool, const Server *s) {
     if (!r) return found;
     uint32_t client = r->client;
     drop(t.servers, &t.h->n_servers, r);
-    if (step_times(p, pool, POOLSTEP_UNMAP)) drop_client(p, &t, s, client);
+    unmap_client(p, &t, pool, s, client);
     found = true;
   }
   if (t.h->n_pairs == 0) t.h->counter = 0;

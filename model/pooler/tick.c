@@ -59,10 +59,29 @@ void watch_start(Pooler *p, guint kind, guint id, int64_t ns, bool limit, Object
   ProcId proc = world_spawn(p->w, p->t_watch, on ? 0 : ns);
   Watch *t = world_locals(p->w, proc);
   *t = (Watch){.kind = (uint16_t)kind, .id = (uint16_t)id, .limit = limit, .ns = ns, .on = on};
-  if (kind <= WATCH_STALE) t->seq = p->servers[id].seq;
+  if (kind <= WATCH_OF_SERVER) t->seq = p->servers[id].seq;
+}
+
+/* Steps that come late; false: it is none. */
+static bool late_due(Pooler *p, guint kind, Server *s) {
+  uint16_t owner = s->owner ? s->owner : s->last_owner;
+  switch (kind) {
+  case WATCH_MAP:
+    if (s->owner) taken_take(p, s->pool, s->owner - 1u, s);
+    return true;
+  case WATCH_UNMAP:
+    if (owner) taken_unmap(p, s->pool, s, owner - 1u);
+    return true;
+  case WATCH_UNLINK: fence_unlink(p, s); return true;
+  case WATCH_UNFENCE:
+    if (s->fences) fence_end(p, s);
+    return true;
+  default: return false;
+  }
 }
 
 static void server_due(Pooler *p, guint kind, Server *s) {
+  if (late_due(p, kind, s)) return;
   if (kind == WATCH_AGE) s->flags |= SVF_OLD;
   if (kind == WATCH_STALE) s->flags |= SVF_STALE;
   if (s->state != SV_IDLE || kind == WATCH_STALE) return;
@@ -105,9 +124,10 @@ static Step watch_resume(World *w, ProcId self, void *locals) {
 }
 
 static const char *watch_at(const World *w, const void *locals) {
-  static const char *const names[] = {
-      "server_lifetime", "server_idle_timeout",  "server_check_delay", "server_login_retry",
-      "fence",           "reserve_pool_timeout", "shutdown_timeout"};
+  static const char *const names[] = {"server_lifetime",      "server_idle_timeout", "server_check_delay",
+                                      "a late map",           "a late unmap",        "a late unlink",
+                                      "a late unfence",       "server_login_retry",  "fence",
+                                      "reserve_pool_timeout", "shutdown_timeout"};
   G_STATIC_ASSERT(G_N_ELEMENTS(names) == WATCH_SHUTDOWN + 1);
   (void)w;
   return names[((const Watch *)locals)->kind];

@@ -144,7 +144,7 @@ static void bind_pending(const Scenario *s, int entry, PoolConfig *c) {
 }
 
 static void bind_steps(const Scenario *s, int entry, PoolConfig *c) {
-#define STEP_WORD(id, name) name,
+#define STEP_WORD(id, name, ...) name,
   static const char *const names[] = {POOLER_STEPS(STEP_WORD)};
 #undef STEP_WORD
   G_STATIC_ASSERT(G_N_ELEMENTS(names) == POOLSTEP_COUNT);
@@ -152,7 +152,7 @@ static void bind_steps(const Scenario *s, int entry, PoolConfig *c) {
     g_autofree char *name = g_strconcat("steps.", names[i], NULL), *key = key_for(s, entry, name),
                     *late = g_strconcat(key, ".late", NULL);
     if (!scenario_given(s, key)) continue;
-    c->steps[i].how = (uint8_t)(1 + CHOICE(s, key, "skip", "twice", "early", "split", "late"));
+    c->steps[i].how = (uint8_t)(1 + CHOICE(s, key, "skip", "twice", "early", "split", "others", "late"));
     if (c->steps[i].how == DO_LATE) c->steps[i].late_ns = scenario_ns(s, late);
   }
 }

@@ -32,11 +32,14 @@
   {                                                                                                                    \
     path ".max", K_TIME | K_REQUIRED, .example = sample, .about = "No wait is longer."                                 \
   }
-#define DEVIATION(id, word)                                                                                            \
-  {"@pool.steps." word, K_WORD | K_MAP | K_ONE, .words = "skip twice early split",                                     \
-   .example = "pooler: {steps: {" word ": skip}}", .about = "How the pooler's step " word " deviates."},               \
-      {"@pool.steps." word ".late", K_TIME, .example = "pooler: {steps: {" word ": {late: 5ms}}}",                     \
-       .about = "It is done so much later."},
+#define DEVIATION(id, word, how, late, what)                                                                           \
+  {"@pool.steps." word, (late) ? K_WORD | K_MAP | K_ONE : K_WORD, .words = how,                                        \
+   .example = "pooler: {steps: {" word ": skip}}", .about = "Deviation of " what "."},
+#define LATE_true(word)                                                                                                \
+  {"@pool.steps." word ".late", K_TIME, .example = "pooler: {steps: {" word ": {late: 5ms}}}",                         \
+   .about = "It is done so much later."},
+#define LATE_false(word)
+#define LATENESS(id, word, how, late, what) LATE_##late(word)
 
 static const KeyInfo rows[] = {
     /* ---- size and order ---- */
@@ -189,9 +192,10 @@ static const KeyInfo rows[] = {
 
     /* ---- faults ---- */
     {"@pool.steps", K_MAP, .example = "pooler: {steps: {unlink: skip}}",
-     .about =
-         "Deviations of the pooler's own steps, for models of faults: each skip, twice, early, split or {late: T}."},
-    POOLER_STEPS(DEVIATION)
+     .about = "Deviations of the pooler's own steps, for models of faults: each skip, twice, early, split or {late: "
+              "T}, where "
+              "that means something. split: other workers go on between its two halves (with workers: 2 or more)."},
+    POOLER_STEPS(DEVIATION) POOLER_STEPS(LATENESS)
 
     /* ---- other spellings (poolers.md D) ---- */
     ALIAS("pooler_mode", "pool_mode"),
