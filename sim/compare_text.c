@@ -1,7 +1,7 @@
 /* compare_text.c - a comparison as tables: cases, hot spots that came, went or moved, and what there is to say of
  * checks and gates. Once for a terminal, once as Markdown. */
+#include "sim/columns.h"
 #include "sim/compare_report.h"
-#include "sim/text_table.h"
 #include <string.h>
 
 enum { MOST_SPOTS = 6 }; /* of a case; JSON has all */
@@ -17,11 +17,21 @@ static const ComparedCase *case_at(const Comparison *c, guint i) {
   return c->cases->pdata[i];
 }
 
-static void print_table(const Telling *t, const TextTable *table) {
+static void add_texts(GPtrArray *row, const char *const *texts, guint n) {
+  for (guint i = 0; i < n; i++) g_ptr_array_add(row, g_strdup(texts[i]));
+}
+
+static void print_table(const Telling *t, const GPtrArray *rows, const char *align) {
   if (t->markdown)
-    text_table_markdown(table, t->out);
+    columns_markdown(t->out, rows, align);
   else
-    text_table_print(table, t->out);
+    columns_print(t->out, rows, align);
+}
+
+static GPtrArray *table_new(const char *const *heads, guint n) {
+  GPtrArray *rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
+  add_texts(columns_row(rows), heads, n);
+  return rows;
 }
 
 /* A paragraph's line: a list's entry in Markdown. */
@@ -79,60 +89,54 @@ static char *verdict_cell(const Telling *t, const ComparedCase *c) {
                                                                       : "");
 }
 
-static void add_case(const Telling *t, TextTable *table, const ComparedCase *c) {
-  text_table_cell(table, g_strdup(c->name));
-  text_table_cell(table, g_strdup(c->metric ? c->metric : "-"));
-  for (Side s = 0; s < SIDES; s++) text_table_cell(table, c->metric ? compare_number(c->mean[s]) : g_strdup("-"));
-  text_table_cell(table, compare_change_words(c));
-  text_table_cell(table, compare_interval_words(c));
-  text_table_cell(table, compare_effect_words(c));
-  text_table_cell(table, checks_cell(c));
-  text_table_cell(table, verdict_cell(t, c));
+static void add_case(const Telling *t, GPtrArray *row, const ComparedCase *c) {
+  g_ptr_array_add(row, g_strdup(c->name));
+  g_ptr_array_add(row, g_strdup(c->metric ? c->metric : "-"));
+  for (Side s = 0; s < SIDES; s++) g_ptr_array_add(row, c->metric ? compare_number(c->mean[s]) : g_strdup("-"));
+  g_ptr_array_add(row, compare_change_words(c));
+  g_ptr_array_add(row, compare_interval_words(c));
+  g_ptr_array_add(row, compare_effect_words(c));
+  g_ptr_array_add(row, checks_cell(c));
+  g_ptr_array_add(row, verdict_cell(t, c));
 }
 
 static void print_cases(const Telling *t) {
   static const char *const heads[] = {"scenario", "metric",   "baseline", "patch",  "change",
                                       "interval", "effect d", "checks",   "verdict"};
-  g_autoptr(TextTable) table = text_table_new("llrrrlrll");
-  text_table_cells(table, heads, G_N_ELEMENTS(heads));
-  for (guint i = 0; i < t->c->cases->len; i++) add_case(t, table, case_at(t->c, i));
-  print_table(t, table);
+  g_autoptr(GPtrArray) rows = table_new(heads, G_N_ELEMENTS(heads));
+  for (guint i = 0; i < t->c->cases->len; i++) add_case(t, columns_row(rows), case_at(t->c, i));
+  print_table(t, rows, "llrrrlrll");
 }
 
 /* ---- hot spots ---- */
 
-static void add_spot(TextTable *table, const char *name, const ComparedSpot *s, const char *word) {
+static void add_spot(GPtrArray *row, const char *name, const ComparedSpot *s, const char *word) {
   const char *const texts[] = {name, word, s->structure, s->site};
-  text_table_cells(table, texts, G_N_ELEMENTS(texts));
+  add_texts(row, texts, G_N_ELEMENTS(texts));
   for (Side side = 0; side < SIDES; side++) {
-    text_table_cell(table, s->on[side] ? compare_number(s->faults[side]) : g_strdup("-"));
-    text_table_cell(table, s->on[side] ? compare_number(s->ms[side]) : g_strdup("-"));
+    g_ptr_array_add(row, s->on[side] ? compare_number(s->faults[side]) : g_strdup("-"));
+    g_ptr_array_add(row, s->on[side] ? compare_number(s->ms[side]) : g_strdup("-"));
   }
 }
 
 /* On a terminal a name stands once. */
-static guint add_spots(const Telling *t, TextTable *table, const ComparedCase *c) {
+static void add_spots(const Telling *t, GPtrArray *rows, const ComparedCase *c) {
   guint said = 0;
   for (guint i = 0; i < c->spots->len && said < MOST_SPOTS; i++) {
     const ComparedSpot *s = &g_array_index(c->spots, ComparedSpot, i);
     const char *word = compare_spot_word(c, s);
-    if (!word) continue;
-    add_spot(table, said && !t->markdown ? "" : c->name, s, word);
-    said++;
+    if (word) add_spot(columns_row(rows), said++ && !t->markdown ? "" : c->name, s, word);
   }
-  return said;
 }
 
 static void print_spots(const Telling *t) {
   static const char *const heads[] = {"scenario", "hot spot", "structure",     "site",
                                       "faults",   "ms",       "patch: faults", "ms"};
-  g_autoptr(TextTable) table = text_table_new("llllrrrr");
-  guint said = 0;
-  text_table_cells(table, heads, G_N_ELEMENTS(heads));
-  for (guint i = 0; i < t->c->cases->len; i++) said += add_spots(t, table, case_at(t->c, i));
-  if (!said) return;
+  g_autoptr(GPtrArray) rows = table_new(heads, G_N_ELEMENTS(heads));
+  for (guint i = 0; i < t->c->cases->len; i++) add_spots(t, rows, case_at(t->c, i));
+  if (rows->len < 2) return;
   g_string_append_c(t->out, '\n');
-  print_table(t, table);
+  print_table(t, rows, "llllrrrr");
 }
 
 /* ---- checks, reasons, gates ---- */

@@ -6,8 +6,6 @@ enum { TOLD = 100, MOVED = 20 }; /* a spot is told from a hundredth of all time 
 
 static char *formatted(const char *format, double v) {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
-  /* No "-0.0": what rounds to nothing has no direction. */
-  if (!strcmp(format, "%+.1f") && v > -0.05 && v < 0.05) return g_strdup("0.0");
   return g_strdup(g_ascii_formatd(text, sizeof text, format, v));
 }
 
@@ -17,8 +15,10 @@ char *compare_number(double v) {
   return g_string_free(out, FALSE);
 }
 
+/* No "-0.00": what rounds to nothing has no direction. */
 static char *percent_digits(double share) {
-  return formatted("%+.1f", share * 100);
+  const double percent = share * 100;
+  return percent > -0.005 && percent < 0.005 ? g_strdup("0.00") : formatted("%+.2f", percent);
 }
 
 char *compare_percent(double share) {

@@ -152,12 +152,6 @@ static GridTable *table_new(SweepGrid *g, const char *title) {
   return t;
 }
 
-static GPtrArray *row_new(GridTable *t) {
-  GPtrArray *row = g_ptr_array_new_with_free_func(g_free);
-  g_ptr_array_add(t->rows, row);
-  return row;
-}
-
 /* Names (combination < 0) or values of the keys that make rows. */
 static void add_row_keys(const Maker *m, GPtrArray *row, int combination) {
   for (guint i = 0; i < m->p->keys->len; i++)
@@ -174,7 +168,7 @@ static char *column_name(const Maker *m, guint combination) {
 }
 
 static void add_header(const Maker *m, GridTable *t, const GArray *columns, const char *subject) {
-  GPtrArray *row = row_new(t);
+  GPtrArray *row = columns_row(t->rows);
   add_row_keys(m, row, -1);
   if (m->p->variants->len > 1) g_ptr_array_add(row, g_strdup("variant"));
   if (m->by_seed) g_ptr_array_add(row, g_strdup("seed"));
@@ -185,7 +179,7 @@ static void add_header(const Maker *m, GridTable *t, const GArray *columns, cons
 
 static void add_row(const Maker *m, GridTable *t, guint combination, guint variant, guint seed, const GArray *columns,
                     const char *subject) {
-  GPtrArray *row = row_new(t);
+  GPtrArray *row = columns_row(t->rows);
   add_row_keys(m, row, (int)combination);
   if (m->p->variants->len > 1) g_ptr_array_add(row, g_strdup(m->p->variants->pdata[variant]));
   if (m->by_seed) g_ptr_array_add(row, g_strdup_printf("%" G_GUINT64_FORMAT, m->p->seed + seed));
@@ -244,19 +238,8 @@ void sweep_grid_free(SweepGrid *g) {
 /* ---- told ---- */
 
 static void text_table(const GridTable *t, GString *out) {
-  const guint n = ((GPtrArray *)t->rows->pdata[0])->len;
-  g_autofree int *widths = g_new0(int, n + 1);
-  for (guint j = 0; j < n; j++) widths[j] = columns_width(t->rows, j);
   if (t->title) g_string_append_printf(out, "  %s\n", t->title);
-  for (guint i = 0; i < t->rows->len; i++) {
-    const GPtrArray *row = t->rows->pdata[i];
-    g_assert(row->len == n);
-    for (guint j = 0; j < n; j++) {
-      g_string_append(out, "  ");
-      columns_pad(out, row->pdata[j], widths[j], true);
-    }
-    columns_end_line(out);
-  }
+  columns_print(out, t->rows, NULL);
   g_string_append_c(out, '\n');
 }
 
@@ -266,24 +249,9 @@ void sweep_grid_text(const SweepGrid *g, GString *out) {
     g_string_append_printf(out, "  [%u] %s\n", i + 1, (char *)g->notes->pdata[i]);
 }
 
-static void markdown_cell(const char *text, GString *out) {
-  g_auto(GStrv) parts = g_strsplit(text, "|", -1);
-  g_autofree char *escaped = g_strjoinv("\\|", parts);
-  g_string_append_printf(out, " %s |", escaped);
-}
-
 static void markdown_table(const GridTable *t, GString *out) {
   if (t->title) g_string_append_printf(out, "### %s\n\n", t->title);
-  for (guint i = 0; i < t->rows->len; i++) {
-    const GPtrArray *row = t->rows->pdata[i];
-    g_string_append_c(out, '|');
-    for (guint j = 0; j < row->len; j++) markdown_cell(row->pdata[j], out);
-    g_string_append_c(out, '\n');
-    if (i > 0) continue;
-    g_string_append_c(out, '|');
-    for (guint j = 0; j < row->len; j++) g_string_append(out, " --- |");
-    g_string_append_c(out, '\n');
-  }
+  columns_markdown(out, t->rows, NULL);
   g_string_append_c(out, '\n');
 }
 

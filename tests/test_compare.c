@@ -440,8 +440,8 @@ static void markdown(void) {
   CompareReport r = {.comparison = k, .subject = "small", .base = &c.base, .jobs = 1};
   g_autoptr(GString) text = g_string_new(NULL);
   compare_markdown(&r, text);
-  expect(strstr(text->str, "|---|---|---:|---:|---:|---|---:|---|---|\n"));
-  expect(strstr(text->str, "| small | warm.connect_ms | 100 | 90 | -10.0 % |"));
+  expect(strstr(text->str, "| --- | --- | ---: | ---: | ---: | --- | ---: | --- | --- |\n"));
+  expect(strstr(text->str, "| small | warm.connect_ms | 100 | 90 | -10.00 % |"));
   expect(strstr(text->str, "| a\\|b | f |"));
   compared_clear(&c);
 }
