@@ -193,11 +193,11 @@ int cmd_list(const App *app, int argc, char **argv) {
   GOptionEntry own[] = {{"man-scenario", 0, 0, G_OPTION_ARG_NONE, &man,
                          "print stampede-scenario(5), the manual page of scenario files", NULL},
                         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-  g_auto(GStrv) left =
-      cli_parse("list", "[KIND|NAME]",
-                "Names what there is: scenarios, suites of them, presets, variants, profiles, checks, metrics, keys. A KIND "
-                "lists that kind, a NAME is explained.",
-                &o, own, argc, argv, 0, 1);
+  g_auto(GStrv) left = cli_parse(
+      "list", "[KIND|NAME]",
+      "Names what there is: scenarios, suites of them, presets, variants, profiles, checks, metrics, keys. A KIND "
+      "lists that kind, a NAME is explained.",
+      &o, own, argc, argv, 0, 1);
   int status = EXIT_INPUT;
   if (left && (o.seed || o.sets || o.trace || o.junit))
     cli_refuse(EXIT_INPUT, "list takes a name, --json and --man-scenario, nothing else");
