@@ -11,7 +11,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OPT     ?= -O2
 CFLAGS  ?= -g $(OPT)
-PKGS    := glib-2.0 gmodule-2.0 gio-2.0 yaml-0.1 json-glib-1.0 libxxhash libcgraph libgvc nlopt
+PKGS    := glib-2.0 gmodule-2.0 gio-2.0 yaml-0.1 json-glib-1.0 libxxhash libcgraph libgvc nlopt libdw libelf
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Werror
 # V=1 shows whole commands.
 Q       := $(if $(V),,@)
@@ -33,7 +33,7 @@ endif
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -ffp-contract=off $(WARN) -I. $(PKG_CFLAGS) $(CFLAGS) $(SANITIZE)
 FUZZ_CFLAGS = -std=gnu11 -D_GNU_SOURCE -ffp-contract=off $(WARN) -I. $(PKG_CFLAGS) -g -O1 -fno-sanitize-recover=all
 
-FOLDERS := model/world model/memory model/postgres model/pooler traces sim/scenario sim checks viz
+FOLDERS := model/world model/memory model/postgres model/pooler traces sim/scenario sim/subject sim checks viz
 SRC     := $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))
 ASM     := $(wildcard model/world/*.S)
 OBJ     := $(SRC:%.c=$(BUILD)/obj/%.o) $(ASM:%.S=$(BUILD)/obj/%.o)

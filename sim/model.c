@@ -3,6 +3,8 @@
 #include "sim/pooler_model.h"
 #include "model/postgres/server.h"
 #include "sim/plugged.h"
+#include "sim/subject/pg_subject.h"
+#include "sim/subject/subject.h"
 #include <string.h>
 
 enum { DESCRIBED_SLOTS = 64, DESCRIBED_PROCESSES = 24 };
@@ -126,6 +128,8 @@ static uint64_t server_size(const Model *m) {
 }
 static void server_free(Model *m) {
   g_clear_pointer(&m->server, pg_server_free);
+  g_clear_pointer(&m->code, pg_subject_free);
+  g_clear_pointer(&m->image, image_free);
 }
 static const ModelOps server_ops = {server_done, server_size, server_describe, server_free, NULL};
 
@@ -145,6 +149,21 @@ static bool start_workload(Model *m, const Scenario *s, GError **error) {
   return false;
 }
 
+/* Real code in place of slots.c and procarray.c, where the scenario names a subject. */
+static bool take_subject(Model *m, const Scenario *s, PgConfig *pg, GError **error) {
+  if (!scenario_given(s, "subject")) return true;
+  GError *problem = NULL;
+  m->image = image_load(scenario_word(s, "subject"), &problem);
+  if (!m->image) {
+    g_propagate_error(error, scenario_complain(s, "subject", "%s", problem->message));
+    g_error_free(problem);
+    return false;
+  }
+  m->code = pg_subject_new(m->image, 0);
+  pg->code = pg_subject_code(m->code);
+  return true;
+}
+
 static bool build(Model *m, const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
                   bool saved, GError **error) {
   PgConfig pg;
@@ -152,11 +171,13 @@ static bool build(Model *m, const Scenario *s, const Costs *costs, void (*driver
   if (!scenario_bind_postgres(s, &pg, error)) return false;
   if (saved) pg.touch = TOUCH_WORDS; /* the set behind ranges lies outside the arena */
   scenario_bind_memory(s, costs, &memory);
-  m->subject = g_strconcat("model:", pg.variant, NULL);
+  m->ops = &server_ops;
+  if (!take_subject(m, s, &pg, error)) return false;
+  m->subject =
+      m->image ? g_strconcat("subject:", image_subject(m->image)->name, NULL) : g_strconcat("model:", pg.variant, NULL);
   m->world = world_new(costs, pg_server_bytes(&pg, (int)scenario_int(s, "workload.clients")));
   driver(m->world, data);
   GError *problem = NULL;
-  m->ops = &server_ops;
   m->server = pg_server_new(m->world, &pg, &memory, &problem);
   if (m->server) return start_workload(m, s, error);
   g_propagate_error(error, scenario_complain(s, "postgres", "%s", problem->message));
@@ -176,11 +197,6 @@ static Model *build_plugged(const Scenario *s, const Costs *costs, void (*driver
 
 static Model *build_any(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
                         bool saved, GError **error) {
-  if (scenario_given(s, "subject")) { /* what the built-in model gives must not pass for what the code gives */
-    const char *name = scenario_word(s, "subject");
-    g_propagate_error(error, scenario_complain(s, "subject", "no subject %s; this version comes with none", name));
-    return NULL;
-  }
   if (scenario_given(s, "model")) return build_plugged(s, costs, driver, data, error);
   if (scenario_has_pooler(s)) return pooler_model_build(s, costs, driver, data, error);
   Model *m = g_new0(Model, 1);

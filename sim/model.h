@@ -25,6 +25,8 @@ struct Model {
   PgServer *server; /* NULL: the model has none */
   Pooler *pooler;   /* likewise; with what it is bound to */
   PoolerBinding *bound;
+  struct Image *image; /* real code in place of the built-in model; NULL: none */
+  struct PgSubject *code;
   struct Plugged *plugged; /* a user's model (sim/plugged.h); NULL: none */
 };
 

@@ -22,6 +22,13 @@ AddressSpace *address_space_new(Segment *s, guint owner) {
   return as;
 }
 
+static void forget_hot(AddressSpace *as) {
+  for (guint access = MEM_READ; access <= MEM_WRITE; access++) {
+    as->hot.table[access] = NO_TABLE;
+    as->hot.bits[access] = NULL;
+  }
+}
+
 void address_space_reset(AddressSpace *as, guint owner) {
   Segment *s = as->segment;
   g_assert(owner > 0);
@@ -31,8 +38,7 @@ void address_space_reset(AddressSpace *as, guint owner) {
   memset(as->entry, 0, s->entries * sizeof as->entry[0]);
   if (as->tlb) memset(as->tlb, 0, (s->config.tlb_l1 + s->config.tlb_l2) * sizeof *as->tlb);
   if (as->record) g_array_set_size(as->record, 0);
-  as->hot.table = NO_TABLE;
-  as->hot.bits = NULL;
+  forget_hot(as);
   as->owner = owner;
   as->tables = 0;
   as->hot.pages = 0;
@@ -116,7 +122,7 @@ static void touch_word(AddressSpace *as, uint64_t word, uint64_t want, MemAccess
   uint64_t number = word / TABLE_WORDS;
   if (!as->entry[number]) make_tables(as, number, t);
   uint64_t *table = segment_table(s, as->entry[number]), *bits = &table[word % TABLE_WORDS];
-  if (!as->tlb && !s->lines && !as->record) as->hot.table = number, as->hot.bits = table;
+  if (!as->tlb && !s->lines && !as->record) as->hot.table[access] = number, as->hot.bits[access] = table;
   uint64_t missing = want & ~*bits;
   if (access == MEM_WRITE)
     t->write_faults += map(as, bits, word, missing);
@@ -155,7 +161,7 @@ void memory_touch_slow(AddressSpace *as, uint64_t address, uint64_t len, MemAcce
 }
 
 void address_space_record(AddressSpace *as, bool on) {
-  as->hot.table = NO_TABLE; /* so that no page is mapped unseen */
+  forget_hot(as); /* so that no page is mapped unseen */
   if (on && !as->record) as->record = g_array_new(FALSE, FALSE, sizeof(uint64_t));
   if (on || !as->record) return;
   g_array_free(as->record, TRUE);

@@ -82,13 +82,15 @@ void word_set_touch(const WordSet *set, AddressSpace *as, uint64_t first, MemAcc
 void address_space_record(AddressSpace *as, bool on);
 char *address_space_take_record(AddressSpace *as);
 
-/* ---- the common case of memory_touch, inline: one page under the page-table page touched last. A first store is
- * counted without a branch: in a storm a third of the stores are first ones, in no order a CPU could guess ---- */
+/* ---- the common case of memory_touch, inline: one page under the page-table page that was loaded from, or stored to,
+ * last (apart, as a loop often loads here and stores there). A first store is counted without a branch: in a storm a
+ * third of the stores are first ones, in no order a CPU could guess ---- */
 typedef struct {
-  uint64_t table; /* number of that page-table page; no page has it when more is to be done (TLB, lines, record) */
-  uint64_t *bits; /* its 512 pages */
-  uint64_t pages; /* mapped, in all */
-  uint64_t size;  /* of the segment, bytes */
+  uint64_t table[2]; /* by MemAccess: number of that page-table page; no page has it when more is to be done (TLB,
+                        lines, record) */
+  uint64_t *bits[2]; /* its 512 pages */
+  uint64_t pages;    /* mapped, in all */
+  uint64_t size;     /* of the segment, bytes */
   guint page_shift;
 } MemoryHot; /* the first member of every AddressSpace */
 void memory_touch_slow(AddressSpace *as, uint64_t address, uint64_t len, MemAccess access, Touch *t);
@@ -96,8 +98,8 @@ void memory_touch_slow(AddressSpace *as, uint64_t address, uint64_t len, MemAcce
 static inline void memory_touch(AddressSpace *as, uint64_t address, uint64_t len, MemAccess access, Touch *t) {
   MemoryHot *hot = (MemoryHot *)as;
   uint64_t page = address >> hot->page_shift, last = (address + len - 1) >> hot->page_shift;
-  if (page == last && page >> 9 == hot->table && address + len <= hot->size) {
-    uint64_t *bits = &hot->bits[page >> 6 & 7], missing = ~(*bits >> (page & 63)) & 1;
+  if (page == last && page >> 9 == hot->table[access] && address + len <= hot->size) {
+    uint64_t *bits = &hot->bits[access][page >> 6 & 7], missing = ~(*bits >> (page & 63)) & 1;
     if (access == MEM_WRITE) {
       *bits |= UINT64_C(1) << (page & 63);
       hot->pages += missing;

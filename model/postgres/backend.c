@@ -9,7 +9,7 @@
 /* ---- starting ---- */
 
 /* What a backend does by itself between its snapshots, in equal parts. */
-static int64_t startup_part(const PgServer *sv, int part) {
+int64_t backend_startup_part(const PgServer *sv, int part) {
   int64_t all = server_cost(sv, COST_STARTUP_AFTER, 1), parts = sv->config.snapshots + 1;
   return part == 0 ? all - all / parts * (parts - 1) : all / parts;
 }
@@ -31,6 +31,7 @@ static Step initialize(World *w, ProcId self, void *locals) {
 static Step init_process(World *w, ProcId self, void *locals) {
   Backend *b = locals;
   PgServer *sv = server_of(w, self);
+  if (sv->config.code) return backend_code_init(w, self, b);
   AddressSpace *as = space_of(sv, self);
   PgCost c = {0};
   b->procno = slot_take(sv->shared, PG_BACKENDS, (int)self, as, &c);
@@ -89,13 +90,14 @@ static Step init_proc_signal(World *w, ProcId self, void *locals) {
   PgCost c = {0};
   lock_release(w, sv->sinval_lock, self);
   proc_signal_write(sv->shared, b->procno, space_of(sv, self), &c);
-  return work(startup_part(sv, 0) + server_cost(sv, COST_LOGIN_CPU, 1) +
+  return work(backend_startup_part(sv, 0) + server_cost(sv, COST_LOGIN_CPU, 1) +
               told(sv, self, b, SITE_PROC_SIGNAL_INIT, &c, -1));
 }
 
 static Step next_pass(World *w, ProcId self, void *locals) {
   Backend *b = locals;
   PgServer *sv = server_of(w, self);
+  if (b->passes < sv->config.snapshots && sv->config.code) return backend_code_snapshot(w, self, b);
   if (b->passes < sv->config.snapshots) return backend_lock_procarray(sv, self, LOCK_SHARED);
   b->head.pc = B_BESTART;
   return step_ran();
@@ -119,31 +121,40 @@ static Step snapshot_taken(World *w, ProcId self, void *locals) {
   backend_release_procarray(sv, self, b, true);
   b->passes++;
   b->head.pc = B_PASS;
-  return work(startup_part(sv, 1));
+  return work(backend_startup_part(sv, 1));
 }
 
 /* InitPostgres, once it knows who the user is: reserved slots are for superusers. */
+static int reserved_slots(const PgServer *sv) {
+  return sv->config.superusers ? 0 : sv->config.superuser_reserved_connections + sv->config.reserved_connections;
+}
+
 static bool may_stay(PgServer *sv, ProcId self, const Backend *b, int64_t *ns) {
-  int reserved = sv->config.superuser_reserved_connections + sv->config.reserved_connections;
-  if (sv->config.superusers || reserved == 0) return true;
+  int reserved = reserved_slots(sv);
+  if (reserved == 0) return true;
   PgCost c = {0};
   bool free = slots_have_free(sv->shared, reserved, space_of(sv, self), &c);
   *ns += server_cost(sv, COST_SPIN_SECTION, 1) + told(sv, self, b, SITE_HAVE_FREE, &c, -1);
   return free;
 }
 
+Step backend_bestart(World *w, ProcId self, Backend *b, int64_t ns) {
+  PgServer *sv = server_of(w, self);
+  PgCost c = {0};
+  backend_status_write(sv->shared, b->procno, false, space_of(sv, self), &c);
+  b->head.pc = B_READY;
+  return work(ns + told(sv, self, b, SITE_BESTART, &c, -1));
+}
+
 static Step bestart(World *w, ProcId self, void *locals) {
   Backend *b = locals;
   PgServer *sv = server_of(w, self);
   int64_t ns = 0;
-  if (!may_stay(sv, self, b, &ns)) { /* FATAL: remaining connection slots are reserved */
-    b->failed = FAILED_LATER;
-    b->head.pc = B_REFUSE;
-    return work(ns);
-  }
-  PgCost c = {0};
-  backend_status_write(sv->shared, b->procno, false, space_of(sv, self), &c);
-  return work(ns + told(sv, self, b, SITE_BESTART, &c, -1));
+  if (sv->config.code && reserved_slots(sv)) return backend_code_count(w, self, b, reserved_slots(sv));
+  if (may_stay(sv, self, b, &ns)) return backend_bestart(w, self, b, ns);
+  b->failed = FAILED_LATER; /* FATAL: remaining connection slots are reserved */
+  b->head.pc = B_REFUSE;
+  return work(ns);
 }
 
 static void reply(PgServer *sv, const Backend *b, uint32_t kind) {
@@ -229,6 +240,13 @@ static const Stage stages[] = {
     [B_PROC_KILL] = {"ProcKill", backend_proc_kill},
     [B_CHILD_INACTIVE] = {"MarkPostmasterChildInactive", backend_child_inactive},
     [B_GONE] = {"exit", backend_gone},
+    [B_CODE] = {"code", backend_code_go},
+    [B_CODE_TOOK] = {"InitProcess", backend_code_took},
+    [B_CODE_JOINED] = {"InitProcessPhase2", backend_code_joined},
+    [B_CODE_SNAPSHOT_TAKEN] = {"GetSnapshotData", backend_code_snapshot_taken},
+    [B_CODE_COUNTED] = {"HaveNFreeProcs", backend_code_counted},
+    [B_CODE_LEAVE] = {"shmem_exit", backend_code_leave},
+    [B_CODE_LEFT] = {"shmem_exit", backend_code_left},
 };
 static Step resume(World *w, ProcId self, void *locals) {
   return machine_resume(w, self, locals, stages);

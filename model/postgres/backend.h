@@ -1,5 +1,6 @@
 /* backend.h - what the files of this folder that make up server.h know of each other; not for others. */
 #pragma once
+#include "model/postgres/code.h"
 #include "model/postgres/server.h"
 
 /* Where time and faults are spent; names are PostgreSQL's functions. Those from SITE_EXIT on belong to leaving. */
@@ -120,5 +121,6 @@ void iteration_end(PgServer *sv, int iteration, bool warm, bool with_connect_tim
 
 /* ---- backend.c, postmaster.c, background.c ---- */
 extern const ProcessType backend_type, postmaster_type;
+int64_t backend_code_lock(void *server, ProcId p, PgLockEvent e); /* PgCode.listen */
 ProcId backend_spawn(PgServer *sv, int conn, int child);
 void background_start(PgServer *sv);

@@ -47,7 +47,7 @@ Step backend_await_turn(World *w, ProcId self, void *locals) {
   return channel_await(w, b->inbox, self);
 }
 
-static void next_turn(World *w, PgServer *sv, const Backend *b) {
+void backend_next_turn(World *w, PgServer *sv, const Backend *b) {
   channel_free(w, b->inbox);
   int turn = ++sv->state->turn;
   if (turn > sv->n_conns || sv->early[turn] == 0) return;
@@ -58,7 +58,8 @@ static void next_turn(World *w, PgServer *sv, const Backend *b) {
 Step backend_lock_to_remove(World *w, ProcId self, void *locals) {
   Backend *b = locals;
   PgServer *sv = server_of(w, self);
-  if (b->turn) next_turn(w, sv, b);
+  if (b->turn) backend_next_turn(w, sv, b);
+  if (sv->config.code) return b->head.pc = B_CODE_LEAVE, step_ran();
   return backend_lock_procarray(sv, self, LOCK_EXCLUSIVE);
 }
 
@@ -104,6 +105,7 @@ Step backend_child_inactive(World *w, ProcId self, void *locals) {
 Step backend_gone(World *w, ProcId self, void *locals) {
   Backend *b = locals;
   PgServer *sv = server_of(w, self);
+  if (sv->config.code) sv->config.code->reap(sv->config.code->data, b->process);
   address_space_reset(space_of(sv, self), sv->owners);
   channel_send(w, sv->postmaster_inbox, (Message){.kind = MSG_EXITED, .from = (uint32_t)b->child}, 0);
   return step_done();

@@ -6,8 +6,12 @@ static LockTimes *times_of(PgServer *sv, ProcId self) {
   return &g_array_index(sv->times, LockTimes, self);
 }
 
-Step backend_lock_procarray(PgServer *sv, ProcId self, LockMode mode) {
+void backend_asked_procarray(PgServer *sv, ProcId self) {
   times_of(sv, self)->wait_from = server_now(sv);
+}
+
+Step backend_lock_procarray(PgServer *sv, ProcId self, LockMode mode) {
+  backend_asked_procarray(sv, self);
   return lock_acquire(sv->w, sv->procarray_lock, self, mode);
 }
 
@@ -17,11 +21,15 @@ void backend_got_procarray(PgServer *sv, ProcId self, const Backend *b, bool con
   if (b->counted && connecting) sv->sums.lock_wait_ns = ns_sum(sv->sums.lock_wait_ns, t->hold_from - t->wait_from);
 }
 
+void backend_gave_procarray(PgServer *sv, ProcId self, const Backend *b, bool connecting) {
+  if (b->counted && connecting)
+    sv->sums.lock_hold_ns = ns_sum(sv->sums.lock_hold_ns, server_now(sv) - times_of(sv, self)->hold_from);
+}
+
 void backend_release_procarray(PgServer *sv, ProcId self, const Backend *b, bool connecting) {
   if (!pg_step_times(&sv->config, PGSTEP_RELEASE_PROCARRAYLOCK)) return;
   lock_release(sv->w, sv->procarray_lock, self);
-  if (b->counted && connecting)
-    sv->sums.lock_hold_ns = ns_sum(sv->sums.lock_hold_ns, server_now(sv) - times_of(sv, self)->hold_from);
+  backend_gave_procarray(sv, self, b, connecting);
 }
 
 /* Before 14 only ProcArrayLock was taken. */

@@ -9,6 +9,9 @@ typedef struct {
   uint8_t counted, failed;     /* failed: how far it had come, FAILED_* */
   int32_t conn, child, procno; /* procno -1: it has no slot */
   int32_t turn;                /* to leave the proc array; 0: any time */
+  int32_t process;             /* of real code (backend_code.c); this and the next two only there */
+  uint16_t after, call;        /* stage to go on with when the call has returned; PgCall */
+  uint8_t state;               /* PgCodeState that it has returned with */
   ObjectId inbox, reply;
 } Backend;
 
@@ -40,7 +43,14 @@ enum {
   B_REMOVED,
   B_PROC_KILL,
   B_CHILD_INACTIVE,
-  B_GONE
+  B_GONE,
+  B_CODE,
+  B_CODE_TOOK,
+  B_CODE_JOINED,
+  B_CODE_SNAPSHOT_TAKEN,
+  B_CODE_COUNTED,
+  B_CODE_LEAVE,
+  B_CODE_LEFT
 };
 
 enum { FAILED_TO_ADD = 1, FAILED_LATER };
@@ -59,8 +69,25 @@ Step backend_proc_kill(World *w, ProcId self, void *locals);
 Step backend_child_inactive(World *w, ProcId self, void *locals);
 Step backend_gone(World *w, ProcId self, void *locals);
 
+/* ---- backend_code.c: the same life with real code; each begins a call, or goes on after one ---- */
+Step backend_code_init(World *w, ProcId self, Backend *b);
+Step backend_code_snapshot(World *w, ProcId self, Backend *b);
+Step backend_code_count(World *w, ProcId self, Backend *b, int n);
+Step backend_code_go(World *w, ProcId self, void *locals);
+Step backend_code_took(World *w, ProcId self, void *locals);
+Step backend_code_joined(World *w, ProcId self, void *locals);
+Step backend_code_snapshot_taken(World *w, ProcId self, void *locals);
+Step backend_code_counted(World *w, ProcId self, void *locals);
+Step backend_code_leave(World *w, ProcId self, void *locals);
+Step backend_code_left(World *w, ProcId self, void *locals);
+void backend_next_turn(World *w, PgServer *sv, const Backend *b);
+int64_t backend_startup_part(const PgServer *sv, int part);
+Step backend_bestart(World *w, ProcId self, Backend *b, int64_t ns);
+
 /* ---- backend_locks.c: ProcArrayLock and XidGenLock, and how long the first was waited for and held ---- */
 Step backend_lock_procarray(PgServer *sv, ProcId self, LockMode mode);
+void backend_asked_procarray(PgServer *sv, ProcId self);
+void backend_gave_procarray(PgServer *sv, ProcId self, const Backend *b, bool connecting);
 void backend_got_procarray(PgServer *sv, ProcId self, const Backend *b, bool connecting);
 void backend_release_procarray(PgServer *sv, ProcId self, const Backend *b, bool connecting);
 Step backend_lock_xids(PgServer *sv, ProcId self, const Backend *b, bool connecting);

@@ -14,7 +14,18 @@ typedef struct {
   uint8_t status;
 } Kind;
 
-static void put_one(PgServer *sv, AddressSpace *as, const Kind *k, int nth) {
+static int code_put(PgServer *sv, AddressSpace *as, PgPool pool, int nth) {
+  const PgCode *code = sv->config.code;
+  int process = code->fork(code->data, as, pool, 100 + (int)pool * 1000 + nth);
+  PgCodeState took = code->at_once(code->data, process, PGCALL_INIT_PROCESS);
+  PgCodeState joined = code->at_once(code->data, process, PGCALL_JOIN);
+  g_assert(took == PGCODE_RETURNED && joined == PGCODE_RETURNED); /* pg_config_valid: the pools hold them */
+  int procno = code->procno(code->data, process);
+  slot_passed(sv->shared, procno, PG_BACKGROUND);
+  return procno;
+}
+
+static int put_in_array(PgServer *sv, AddressSpace *as, const Kind *k, int nth) {
   PgShared *s = sv->shared;
   PgCost c = {0};
   int procno = slot_take(s, k->pool, PG_BACKGROUND, as, &c);
@@ -24,7 +35,14 @@ static void put_one(PgServer *sv, AddressSpace *as, const Kind *k, int nth) {
   slot_advertise(s, procno, prepared ? (uint32_t)(FIRST_PREPARED_XID + nth) : 0, prepared ? 1 : 0, k->status);
   int place = procarray_add(s, procno, as, &c);
   g_assert(place >= 0);
-  if (prepared) return;
+  return procno;
+}
+
+static void put_one(PgServer *sv, AddressSpace *as, const Kind *k, int nth) {
+  PgShared *s = sv->shared;
+  PgCost c = {0};
+  int procno = sv->config.code ? code_put(sv, as, k->pool, nth) : put_in_array(sv, as, k, nth);
+  if (k->pool == PG_PREPARED) return;
   sinval_add(s, procno, as, &c);
   proc_signal_write(s, procno, as, &c);
   backend_status_write(s, procno, false, as, &c);

@@ -98,6 +98,8 @@ typedef struct {
       postmaster_ptes; /* page-table entries copied at each fork: the postmaster's resident private memory by page */
   TouchMode touch;
   StepDeviation steps[PGSTEP_COUNT];
+  const struct PgCode
+      *code; /* real code in place of slots.c and procarray.c (code.h); NULL: none. Outlives the server */
 } PgConfig;
 
 /* How often a step is done: once, or a mutant's 0 or 2. */

@@ -119,7 +119,7 @@ static void allocate(PgShared *s, Arena *a) {
   uint8_t **bytes[] = {&s->flags, &s->listed, &s->was_out};
   for (size_t i = 0; i < G_N_ELEMENTS(bytes); i++) *bytes[i] = arena_alloc(a, n);
   for (int i = 0; s->arrays && i < s->n_dense; i++) s->dense[i].data = arena_alloc(a, places * s->dense[i].width);
-  for (size_t i = 0; s->arrays && i < places; i++) pgprocnos_of(s)[i] = -1;
+  for (size_t i = 0; s->arrays && s->n_dense && i < places; i++) pgprocnos_of(s)[i] = -1;
 }
 
 static bool any_step_deviates(const PgConfig *c) {
@@ -141,23 +141,48 @@ static void choose_way(PgShared *s, const MemoryConfig *m) {
   s->ranges = c->touch == TOUCH_RANGES || n > SMALL;
 }
 
-PgShared *pg_shared_new(Arena *a, const PgConfig *c, const MemoryConfig *m, GError **error) {
+/* The code's own structures in place of PGPROC, the dense arrays and what belongs to them. */
+static bool lay_out_code(PgShared *s, World *w, const MemoryConfig *m, GError **error) {
+  uint64_t bytes;
+  if (!s->code->lay_out(s->code->data, w, s->segment, m, &s->config, &s->pools, error)) return false;
+  s->code->pgprocs(s->code->data, &s->pgproc, &bytes);
+  s->config.pgproc_size = (int)(bytes / (uint64_t)s->pools.total);
+  s->arrays = true; /* there to be looked at */
+  return true;
+}
+
+static PgShared *create(Arena *a, World *w, const PgConfig *c, const MemoryConfig *m, GError **error) {
   if (!pg_config_valid(c, error)) return NULL;
-  PgShared *s = g_new0(PgShared, 1);
+  g_autoptr(PgShared) s = g_new0(PgShared, 1);
   s->config = *c;
+  s->code = c->code;
   pg_pools(c, &s->pools);
-  s->segment = segment_new(m);
+  MemoryConfig memory = *m;
+  memory.lines = m->lines && !s->code;
+  s->segment = segment_new(&memory);
   s->page_size = m->page_size;
-  choose_way(s, m);
   s->max_procs =
       s->pools.max_backends + s->pools.prepared; /* PROCARRAY_MAXPROCS: auxiliary processes are never in it */
-  lay_out_procs(s, s->pools.total);
+  if (s->code) {
+    if (!lay_out_code(s, w, m, error)) return NULL;
+  } else {
+    choose_way(s, m);
+    lay_out_procs(s, s->pools.total);
+  }
   lay_out_entries(s);
   if (s->ranges) s->members = word_set_new(s->segment, s->member_words, s->member_offset, s->member_bytes);
   allocate(s, a);
   slots_lay_out(s, a);
   sinval_lay_out(s, a);
-  return s;
+  return g_steal_pointer(&s);
+}
+
+PgShared *pg_shared_new(Arena *a, const PgConfig *c, const MemoryConfig *m, GError **error) {
+  g_assert(!c->code);
+  return create(a, NULL, c, m, error);
+}
+PgShared *pg_shared_new_in(World *w, const PgConfig *c, const MemoryConfig *m, GError **error) {
+  return create(world_arena(w), w, c, m, error);
 }
 
 void pg_shared_free(PgShared *s) {

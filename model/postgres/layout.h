@@ -1,6 +1,6 @@
 /* layout.h - what the files of this folder that make up shared.h know of each other; not for others. */
 #pragma once
-#include "model/postgres/shared.h"
+#include "model/postgres/code.h"
 
 typedef struct {
   int32_t head, tail, count, lowest_word; /* lowest_word: no free bit below it (TAKE_LOWEST) */
@@ -28,6 +28,7 @@ struct PgShared {
   PgPools pools;
   Segment *segment;
   uint64_t page_size;
+  const PgCode *code; /* NULL: the structures are modelled here */
   bool arrays, ranges,
       deviates; /* contents are kept; followers are touched as ranges; a step is not as in PostgreSQL */
   int max_procs, pool_first[PG_POOL_COUNT + 1], pmchild_flags;

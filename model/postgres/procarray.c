@@ -220,15 +220,19 @@ void procarray_scan(PgShared *s, AddressSpace *as, PgCost *c) {
 }
 
 int pg_members(const PgShared *s) {
+  if (s->code) return s->code->members(s->code->data);
   return s->state->num_procs;
 }
 bool pg_has_mirrors(const PgShared *s) {
+  if (s->code) return true;
   return s->n_dense > 1;
 }
 bool pg_array_is_sorted(const PgShared *s) {
+  if (s->code) return true;
   return s->config.order == ORDER_SORTED;
 }
 bool pg_has_offsets(const PgShared *s) {
+  if (s->code) return s->code->has_offsets(s->code->data);
   return s->config.offsets != OFFSETS_NONE;
 }
 
@@ -247,6 +251,7 @@ static int member_ranges(const PgShared *s, int i) {
 
 PgEntry pg_entry(const PgShared *s, int i) {
   g_assert(i >= 0 && i < pg_members(s));
+  if (s->code) return s->code->entry(s->code->data, i);
   if (!s->arrays) {
     int p = member_ranges(s, i);
     return (PgEntry){p, s->xid[p], s->subxids[p], s->flags[p]};

@@ -2,7 +2,7 @@
 #include "model/postgres/backend.h"
 
 PgServer *pg_server_new(World *w, const PgConfig *c, const MemoryConfig *m, GError **error) {
-  PgShared *shared = pg_shared_new(world_arena(w), c, m, error);
+  PgShared *shared = pg_shared_new_in(w, c, m, error);
   if (!shared) return NULL;
   PgServer *sv = g_new0(PgServer, 1);
   sv->w = w;
@@ -21,6 +21,7 @@ PgServer *pg_server_new(World *w, const PgConfig *c, const MemoryConfig *m, GErr
   charges_open(sv);
   sv->backend_type = world_type(w, &backend_type);
   world_set_data(w, sv->backend_type, sv);
+  if (c->code) c->code->listen(c->code->data, backend_code_lock, sv);
   background_start(sv);
   return sv;
 }

@@ -10,7 +10,7 @@
 #pragma once
 #include "model/memory/memory.h"
 #include "model/postgres/config.h"
-#include "model/world/arena.h"
+#include "model/world/world.h"
 
 /* What is touched; pg_field_name gives the ledger's name. */
 typedef enum {
@@ -64,6 +64,8 @@ enum { PG_BACKGROUND = INT32_MAX }; /* owner of the slots of processes that are 
 typedef struct PgShared PgShared;
 /* NULL and *error: see pg_config_valid. The arena must have pg_shared_bytes left and outlive it. */
 PgShared *pg_shared_new(Arena *a, const PgConfig *c, const MemoryConfig *m, GError **error);
+/* With c->code, whose locks become objects of this world. */
+PgShared *pg_shared_new_in(World *w, const PgConfig *c, const MemoryConfig *m, GError **error);
 void pg_shared_free(PgShared *s);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PgShared, pg_shared_free)
 size_t pg_shared_bytes(const PgConfig *c); /* of arena, at most */
@@ -116,3 +118,5 @@ int pg_free_first(const PgShared *s, PgPool pool); /* -1: none. Walks of a broke
 int pg_free_next(const PgShared *s, int procno);
 int pg_free_count(const PgShared *s, PgPool pool);
 int pg_handed_out(const PgShared *s); /* distinct slots of the clients' pool handed out so far */
+/* With real code: it has given this slot to `owner` (0: taken it back). */
+void slot_passed(PgShared *s, int procno, int owner);

@@ -212,12 +212,20 @@ void slot_advertise(PgShared *s, int procno, uint32_t xid, uint16_t subxids, uin
   s->flags[procno] = status;
 }
 
+void slot_passed(PgShared *s, int procno, int owner) {
+  s->owner[procno] = owner;
+  if (!owner) s->sinval_at[procno] = 0;
+  if (owner && pool_of(s, procno) == PG_BACKENDS && !s->was_out[procno]) s->was_out[procno] = 1, s->state->handed_out++;
+}
+
 int pg_free_first(const PgShared *s, PgPool pool) {
+  if (s->code) return s->code->free_first(s->code->data, pool);
   const FreeList *l = &s->state->list[pool];
   return pool == PG_AUXILIARY ? -1 : s->config.take == TAKE_LOWEST ? lowest_free(s, l, pool) : l->head;
 }
 
 int pg_free_next(const PgShared *s, int procno) {
+  if (s->code) return s->code->free_next(s->code->data, procno);
   if (s->config.take != TAKE_LOWEST) return s->next[procno];
   for (int i = procno + 1, end = s->pool_first[pool_of(s, procno) + 1]; i < end; i++)
     if (s->free_bits[i / 64] >> (i % 64) & 1) return i;
@@ -225,6 +233,11 @@ int pg_free_next(const PgShared *s, int procno) {
 }
 
 int pg_free_count(const PgShared *s, PgPool pool) {
+  if (s->code) {
+    int n = 0;
+    for (int p = pg_free_first(s, pool); p >= 0 && n <= s->pools.total; p = pg_free_next(s, p)) n++;
+    return n;
+  }
   return s->state->list[pool].count;
 }
 int pg_handed_out(const PgShared *s) {
@@ -233,6 +246,11 @@ int pg_handed_out(const PgShared *s) {
 
 PgSlot pg_slot(const PgShared *s, int procno) {
   PgPool pool = pool_of(s, procno);
+  if (s->code) {
+    PgSlot slot = {.pool = pool, .owner = s->owner[procno]};
+    s->code->slot(s->code->data, procno, &slot);
+    return slot;
+  }
   int offset = s->offset[procno];
   if (!s->arrays && word_set_has(s->members, (uint64_t)procno))
     offset = pg_members(s) - (int)word_set_from(s->members, (uint64_t)procno);

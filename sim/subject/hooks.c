@@ -1,0 +1,288 @@
+/* hooks.c - what the compiler's thread-sanitizer instrumentation calls at each load and store, and what calls of mem*
+ * functions are renamed to (`subject build`).
+ *
+ * The common access is to a page that the process has mapped: a comparison, two counters, a bit. Everything else takes
+ * the long way: faults, other memory, recording. A store to another element's watched word (a follower's pgxactoff) is
+ * counted apart, faults and all; its place in the element comes of a multiplication, since a division would double the
+ * cost (Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019: exact for 32-bit operands). */
+#include "sim/subject/runtime.h"
+#include <string.h>
+
+Hooks hooks;
+
+void hooks_watch(uint64_t base, uint64_t bytes, uint32_t stride, uint32_t offset, uint32_t size) {
+  g_assert(bytes <= UINT32_MAX);
+  hooks.watch_base = base, hooks.watch_bytes = bytes;
+  hooks.watch_stride = stride, hooks.watch_offset = offset, hooks.watch_size = size;
+  hooks.watch_magic = stride ? UINT64_MAX / stride + 1 : 0;
+}
+
+/* ---- the long way ---- */
+
+static bool within(const void *p, const char *start, size_t bytes) {
+  return (const char *)p >= start && (const char *)p < start + bytes;
+}
+
+/* Memory that is not shared: the subject's variables, what it allocated, its stack. While `start` runs shared memory is
+ * among it. Anything else is a wild access. */
+static __attribute__((cold)) void check_private(const void *p, const void *pc) {
+  Subject *s = subject_here;
+  ImageRange image = image_code(s->image);
+  if (within(p, image.start, image.bytes) || within(p, s->heap, (size_t)(s->heap_end - s->heap))) return;
+  if (s->starting && within(p, s->base, s->reserved)) return;
+  guint last = s->structures->len - 1;
+  const Structure *nearest = &g_array_index(s->structures, Structure, last);
+  for (guint i = last; i > 0 && s->base + nearest->base > (const char *)p; i--)
+    nearest = &g_array_index(s->structures, Structure, i);
+  subject_broken(pc, "access to %s outside its memory (nearest: %s)", p ? "an address" : "NULL",
+                 nearest->name ? nearest->name : "nothing");
+}
+
+/* Apart, so that the common way needs no frame. */
+static __attribute__((noinline)) void private_access(const void *p, const void *pc) {
+  const char *frame = __builtin_frame_address(0);
+  if ((const char *)p - frame < (64 << 10) && (const char *)p >= frame) return; /* its stack, above this frame */
+  check_private(p, pc);
+}
+
+static __attribute__((cold)) void too_long(const void *pc) {
+  subject_broken(pc, "endless: %" G_GINT64_FORMAT " accesses to shared memory in one call", subject_here->accesses);
+}
+
+/* Within a page. */
+static void touch_part(const void *pc, uint64_t at, uint64_t bytes, MemAccess access) {
+  Subject *s = subject_here;
+  Proc *p = s->running;
+  Touch before, after = {0};
+  memory_touch(p->as, at, bytes, access, &after);
+  int64_t faults = after.read_faults + after.write_faults;
+  if (!faults && !after.tlb_l2_hits && !after.tlb_misses) return;
+  Row *row = subject_row(s, pc, at);
+  before = row->touch;
+  row->touch = (Touch){before.read_faults + after.read_faults,
+                       before.write_faults + after.write_faults,
+                       before.around + after.around,
+                       before.tables + after.tables,
+                       before.lines + after.lines,
+                       before.seq_lines + after.seq_lines,
+                       before.tlb_l2_hits + after.tlb_l2_hits,
+                       before.tlb_misses + after.tlb_misses};
+  p->use.faults += faults;
+  if (at - s->faults_base < s->faults_bytes) p->faults_in += faults;
+}
+
+static void long_way(const void *pc, uint64_t at, uint64_t bytes, MemAccess access) {
+  Subject *s = subject_here;
+  uint64_t page = UINT64_C(1) << ((const MemoryHot *)hooks.as)->page_shift;
+  if (s->record) s->record(s->record_data, at, bytes, access == MEM_WRITE);
+  for (uint64_t end = at + bytes, next; at < end; at = next) {
+    next = MIN((at & ~(page - 1)) + page, end);
+    touch_part(pc, at, next - at, access);
+  }
+}
+
+/* ---- the common way ---- */
+
+/* As model/memory/lines.c counts them, line by line: a line last touched by another is fetched, one that follows the
+ * line before it is streamed. */
+static inline void count_lines(uint64_t at, uint64_t bytes, int64_t *fetched, int64_t *streamed) {
+  for (uint64_t line = at >> 6, last = (at + bytes - 1) >> 6; line <= last; line++) {
+    uint32_t owner = hooks.line_owner[line];
+    if (owner != hooks.owner) {
+      hooks.line_owner[line] = hooks.owner;
+      *fetched += owner != 0;
+      *streamed += owner != 0 && line == hooks.last_line + 1;
+    }
+    hooks.last_line = line;
+  }
+}
+
+static inline bool is_follower(uint64_t at, uint64_t bytes) {
+  uint64_t d = at - hooks.watch_base;
+  if (d >= hooks.watch_bytes || bytes != hooks.watch_size || at == hooks.own_word) return false;
+  uint64_t low = hooks.watch_magic * (uint32_t)d;
+  return (uint32_t)(((__uint128_t)low * hooks.watch_stride) >> 64) == hooks.watch_offset;
+}
+
+/* In a storm a third of these are first stores to their page, in no order that could be guessed: no branch for it. */
+static inline void touch_follower(uint64_t at, uint64_t bytes, const void *pc) {
+  hooks.followers++;
+  hooks.follower_pc = pc;
+  if (hooks.line_owner) count_lines(at, bytes, &hooks.follower.lines, &hooks.follower.seq_lines);
+  memory_touch(hooks.as, at, bytes, MEM_WRITE, &hooks.follower);
+  const Subject *s = subject_here;
+  if (G_UNLIKELY(s->record)) s->record(s->record_data, at, bytes, true);
+}
+
+static inline void touch(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
+  uint64_t at = (uintptr_t)p - hooks.base;
+  if (G_UNLIKELY(at >= hooks.size)) return private_access(p, pc);
+  if (G_UNLIKELY(--hooks.left < 0)) too_long(pc);
+  if (access == MEM_WRITE) {
+    hooks.stores++;
+    if (is_follower(at, bytes)) return touch_follower(at, bytes, pc);
+  }
+  if (hooks.line_owner) count_lines(at, bytes, &hooks.lines, &hooks.seq_lines);
+  const MemoryHot *hot = hooks.hot;
+  uint64_t page = at >> hot->page_shift, last = (at + bytes - 1) >> hot->page_shift;
+  if (G_LIKELY(page == last && page >> 9 == hot->table[access] &&
+               (hot->bits[access][page >> 6 & 7] >> (page & 63) & 1)))
+    return;
+  long_way(pc, at, bytes, access);
+}
+
+#define PC __builtin_return_address(0)
+#define READ(bytes)                                                                                                    \
+  void __tsan_read##bytes(void *p);                                                                                    \
+  void __tsan_read##bytes(void *p) {                                                                                   \
+    touch(p, bytes, MEM_READ, PC);                                                                                     \
+  }                                                                                                                    \
+  void __tsan_unaligned_read##bytes(void *p);                                                                          \
+  void __tsan_unaligned_read##bytes(void *p) {                                                                         \
+    touch(p, bytes, MEM_READ, PC);                                                                                     \
+  }
+#define WRITE(bytes)                                                                                                   \
+  void __tsan_write##bytes(void *p);                                                                                   \
+  void __tsan_write##bytes(void *p) {                                                                                  \
+    touch(p, bytes, MEM_WRITE, PC);                                                                                    \
+  }                                                                                                                    \
+  void __tsan_unaligned_write##bytes(void *p);                                                                         \
+  void __tsan_unaligned_write##bytes(void *p) {                                                                        \
+    touch(p, bytes, MEM_WRITE, PC);                                                                                    \
+  }
+READ(1)
+READ(2)
+READ(4)
+READ(8)
+READ(16)
+WRITE(1)
+WRITE(2)
+WRITE(4)
+WRITE(8)
+WRITE(16)
+
+void __tsan_init(void);
+void __tsan_init(void) {}
+void __tsan_read_range(void *p, size_t bytes);
+void __tsan_read_range(void *p, size_t bytes) {
+  if (bytes) touch(p, bytes, MEM_READ, PC);
+}
+void __tsan_write_range(void *p, size_t bytes);
+void __tsan_write_range(void *p, size_t bytes) {
+  if (bytes) touch(p, bytes, MEM_WRITE, PC);
+}
+void __tsan_func_entry(void *pc);
+void __tsan_func_entry(void *pc) {
+  (void)pc;
+}
+void __tsan_func_exit(void);
+void __tsan_func_exit(void) {}
+void __tsan_vptr_update(void **p, void *value);
+void __tsan_vptr_update(void **p, void *value) {
+  (void)value;
+  touch(p, sizeof *p, MEM_WRITE, PC);
+}
+
+/* ---- mem* functions: one access to each range; loads come first. Entries of a watched array are counted ---- */
+
+static inline void move(const void *to, const void *from, size_t bytes, const void *pc) {
+  if (!bytes) return;
+  touch(from, bytes, MEM_READ, pc);
+  touch(to, bytes, MEM_WRITE, pc);
+  Subject *s = subject_here;
+  uint64_t at = (uintptr_t)to - hooks.base;
+  if (at >= hooks.size || !s->running) return;
+  if (at - s->moves_base < s->moves_bytes) s->running->use.moved += (int64_t)(bytes / s->moves_width);
+  subject_row(s, pc, at)->moved += (int64_t)bytes;
+}
+
+void *stm_memmove(void *to, const void *from, size_t bytes);
+void *stm_memmove(void *to, const void *from, size_t bytes) {
+  move(to, from, bytes, PC);
+  return memmove(to, from, bytes);
+}
+void *stm_memcpy(void *to, const void *from, size_t bytes);
+void *stm_memcpy(void *to, const void *from, size_t bytes) {
+  move(to, from, bytes, PC);
+  return memcpy(to, from, bytes);
+}
+void *stm_memset(void *to, int value, size_t bytes);
+void *stm_memset(void *to, int value, size_t bytes) {
+  if (bytes) touch(to, bytes, MEM_WRITE, PC);
+  return memset(to, value, bytes);
+}
+int stm_memcmp(const void *a, const void *b, size_t bytes);
+int stm_memcmp(const void *a, const void *b, size_t bytes) {
+  if (bytes) {
+    touch(a, bytes, MEM_READ, PC);
+    touch(b, bytes, MEM_READ, PC);
+  }
+  return memcmp(a, b, bytes);
+}
+void stm_touch(const void *at, size_t bytes, bool write) {
+  if (bytes) touch(at, bytes, write ? MEM_WRITE : MEM_READ, PC);
+}
+
+/* ---- atomics: a read-modify-write is a store; done with the strongest order, whatever was asked ---- */
+
+#define ATOMIC(bits, type)                                                                                             \
+  type __tsan_atomic##bits##_load(const volatile type *a, int order);                                                  \
+  type __tsan_atomic##bits##_load(const volatile type *a, int order) {                                                 \
+    (void)order;                                                                                                       \
+    touch((const void *)a, bits / 8, MEM_READ, PC);                                                                    \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                                       \
+  }                                                                                                                    \
+  void __tsan_atomic##bits##_store(volatile type *a, type v, int order);                                               \
+  void __tsan_atomic##bits##_store(volatile type *a, type v, int order) {                                              \
+    (void)order;                                                                                                       \
+    touch((const void *)a, bits / 8, MEM_WRITE, PC);                                                                   \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                                          \
+  }                                                                                                                    \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *c, type v, int order, int failed);         \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *c, type v, int order, int failed) {        \
+    (void)order, (void)failed;                                                                                         \
+    touch((const void *)a, bits / 8, MEM_WRITE, PC);                                                                   \
+    return __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                \
+  }                                                                                                                    \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *c, type v, int order, int failed);           \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *c, type v, int order, int failed) {          \
+    (void)order, (void)failed;                                                                                         \
+    touch((const void *)a, bits / 8, MEM_WRITE, PC);                                                                   \
+    return __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                \
+  }                                                                                                                    \
+  type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type c, type v, int order, int failed);            \
+  type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type c, type v, int order, int failed) {           \
+    (void)order, (void)failed;                                                                                         \
+    touch((const void *)a, bits / 8, MEM_WRITE, PC);                                                                   \
+    __atomic_compare_exchange_n(a, &c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                      \
+    return c;                                                                                                          \
+  }
+#define MODIFY(bits, type, name, builtin)                                                                              \
+  type __tsan_atomic##bits##_##name(volatile type *a, type v, int order);                                              \
+  type __tsan_atomic##bits##_##name(volatile type *a, type v, int order) {                                             \
+    (void)order;                                                                                                       \
+    touch((const void *)a, bits / 8, MEM_WRITE, PC);                                                                   \
+    return builtin(a, v, __ATOMIC_SEQ_CST);                                                                            \
+  }
+#define ALL(bits, type)                                                                                                \
+  ATOMIC(bits, type)                                                                                                   \
+  MODIFY(bits, type, exchange, __atomic_exchange_n)                                                                    \
+  MODIFY(bits, type, fetch_add, __atomic_fetch_add)                                                                    \
+  MODIFY(bits, type, fetch_sub, __atomic_fetch_sub)                                                                    \
+  MODIFY(bits, type, fetch_and, __atomic_fetch_and)                                                                    \
+  MODIFY(bits, type, fetch_or, __atomic_fetch_or)                                                                      \
+  MODIFY(bits, type, fetch_xor, __atomic_fetch_xor)                                                                    \
+  MODIFY(bits, type, fetch_nand, __atomic_fetch_nand)
+ALL(8, uint8_t)
+ALL(16, uint16_t)
+ALL(32, uint32_t)
+ALL(64, uint64_t)
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order) {
+  (void)order;
+}
+void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order) {
+  (void)order;
+}

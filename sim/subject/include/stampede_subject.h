@@ -1,0 +1,94 @@
+/* stampede_subject.h - what code of your own exports to be run as a model, and what it may ask of stampede.
+ *
+ * A SUBJECT is a shared object (`stampede subject build`): your C files, compiled with the compiler's thread-sanitizer
+ * instrumentation so that every load and store of shared memory is seen, and a few lines that export one
+ * StampedeSubject named stampede_subject. Each virtual process has its own copy of the object's variables (as after
+ * fork); what stm_shared returns is seen by all. A function runs on its process's own stack until it returns, and may
+ * stop in any function below that waits. No GLib, no stampede headers are needed.
+ * Nothing here may be called before `start`. Limits: 64 KiB of stack; 256 locks, semaphores and latches of each kind
+ * beside those made in bulk; no threads, no fork, no I/O. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STAMPEDE_SUBJECT_VERSION 1
+#define STAMPEDE_SUBJECT_SYMBOL  "stampede_subject"
+
+typedef struct {
+  const char *name, *about;      /* "leave": a word of scenarios; one sentence */
+  void (*run)(int64_t argument); /* by a process; the scenario gives the argument, 0 unless it says so */
+} StampedeEntry;
+
+typedef struct {
+  const char *name, *about; /* "each-node-once" */
+  /* Looks at shared memory between two steps, uninstrumented. True: broken; says why, at most `size` bytes with the 0.
+   */
+  bool (*broken)(char *why, size_t size);
+} StampedeCheck;
+
+typedef struct {
+  unsigned version;         /* STAMPEDE_SUBJECT_VERSION */
+  const char *name, *about; /* "free-list" */
+  void (*start)(void);      /* once, before there is any process: shared memory, locks. Its accesses are not counted */
+  const StampedeEntry *entries;
+  unsigned n_entries;
+  const StampedeCheck *checks;
+  unsigned n_checks;
+  const char *kind; /* NULL; "postgres": `special` is a StampedePostgres */
+  const void *special;
+} StampedeSubject;
+
+/* ---- memory ---- */
+/* Zeroed; only in `start`. At the next address that is a multiple of `align`, a power of two. */
+void *stm_shared(const char *name, size_t bytes, size_t align);
+/* Names a part of it, for hot spots: `count` elements of `size` bytes, of the C type `type` (NULL: none). */
+void stm_structure(const char *name, const void *at, size_t size, size_t count, const char *type);
+void *stm_private(size_t bytes); /* like malloc, of this process, never given back; zeroed */
+/* An access that is not in instrumented code: what a function that you replace would have touched. */
+void stm_touch(const void *at, size_t bytes, bool write);
+
+/* ---- waiting: each may let others go on ---- */
+typedef uint32_t StmLock, StmSemaphore; /* 0 is none */
+StmLock stm_lock_new(const char *name);
+void stm_lock_acquire(StmLock lock, bool shared); /* first come first served; shared ones together */
+bool stm_lock_try(StmLock lock, bool shared);
+void stm_lock_release(StmLock lock); /* not held: a fault of the subject */
+bool stm_lock_held(StmLock lock);
+void stm_lock_release_all(void); /* in reverse order of taking */
+StmSemaphore stm_semaphore_new(const char *name, int count);
+void stm_semaphore_down(StmSemaphore s);
+bool stm_semaphore_try(StmSemaphore s);
+void stm_semaphore_up(StmSemaphore s);
+void stm_semaphore_reset(StmSemaphore s); /* count 0 */
+void stm_spin(void);                      /* once round a spin loop: others go on first */
+int64_t stm_now_us(void);
+void stm_sleep_us(int64_t us);
+
+/* ---- who runs, and how it ends ---- */
+int stm_self(void); /* its pid; 0 in `start` */
+_Noreturn void
+stm_exit(const char *why); /* the process ends as FATAL does: no further call is made of it. NULL: in peace */
+_Noreturn void stm_panic(const char *why); /* a violation: the run ends */
+
+/* ---- kind "postgres": what the server's processes call (sim/subject/postgres) ---- */
+typedef struct {
+  int max_connections, autovacuum_workers, max_worker_processes, max_wal_senders, max_prepared_xacts,
+      max_locks_per_transaction;
+  size_t gap; /* bytes before the first structure: where the arrays lie within their pages is not fixed */
+  bool hot_standby;
+} StampedePgOptions;
+typedef struct {
+  int backends, autovacuum, bgworkers, walsenders, auxiliary, prepared; /* PGPROCs, in this order */
+} StampedePgPools;
+typedef enum { STM_PG_BACKEND, STM_PG_AUTOVACUUM_LAUNCHER, STM_PG_BGWORKER, STM_PG_WALSENDER } StampedePgKind;
+typedef struct {
+  void (*configure)(const StampedePgOptions *o); /* before `start` */
+  void (*pools)(StampedePgPools *out);           /* after configure */
+  void (*init_process)(int kind);                /* InitProcess */
+  void (*join)(void);                            /* InitProcessPhase2 */
+  void (*snapshot)(void);                        /* GetSnapshotData */
+  bool (*have_free)(int n);                      /* HaveNFreeProcs */
+  void (*leave)(void);                           /* on_shmem_exit callbacks, last registered first */
+  int (*procno)(void);                           /* of this process; -1: none */
+} StampedePostgres;

@@ -1,0 +1,104 @@
+/* runtime.h - what the files of this folder that make up subject.h know of each other; not for others. */
+#pragma once
+#include "model/world/coro.h"
+#include "sim/subject/hooks.h"
+#include "sim/subject/subject.h"
+
+typedef struct {
+  char *name, *type;
+  uint64_t base, bytes, size; /* size: of an element */
+} Structure;
+
+/* A place in the code that touched something costly: what of which structure. */
+typedef struct {
+  const void *pc;
+  guint structure; /* 0: none */
+  uint64_t offset; /* in its element */
+  Touch touch;     /* since it was last charged */
+  int64_t moved, followers, stores;
+  FieldId field;
+  SiteId site;
+  bool dirty;
+} Row;
+
+typedef struct Proc Proc;
+struct Proc {
+  int number, pid;
+  ProcId self; /* of the world, while it runs */
+  AddressSpace *as;
+  char *data; /* its variables while another's are in place */
+  Coro *stack;
+  void (*fn)(int64_t);
+  int64_t argument;
+  const char *doing;
+  Step step;           /* what it waits for, when it has stopped */
+  bool settles, truth; /* settles: it has stopped only so that time passes */
+  SubjectState state;
+  char *words;
+  uint64_t own_word, last_line;
+  uint32_t owner;   /* of cache lines */
+  int64_t extra_ns; /* to be paid at the next point where time passes */
+  SubjectUse use;
+  int64_t faults_in;
+};
+
+typedef struct {
+  ObjectId lock; /* of the world; 0 before it is first asked for */
+  char *name;
+} Lock;
+typedef struct {
+  ObjectId queue; /* 0 before anybody waits */
+  int count;
+} Semaphore;
+
+struct Subject {
+  Image *image;
+  const StampedeSubject *code;
+  World *w;
+  Segment *segment;
+  char *base;      /* of shared memory */
+  size_t reserved; /* bytes of addresses */
+  char *heap, *heap_end, *heap_next;
+  GArray *structures; /* of Structure, [0] nothing, by address */
+  GArray *rows;       /* of Row */
+  GHashTable *row_of; /* of RowKey -> index + 1 */
+  GArray *dirty;      /* of guint: rows to be charged */
+  GPtrArray *procs;   /* of Proc by number; NULL: reaped */
+  GPtrArray *stacks;  /* Coro, idle */
+  GArray *free_numbers;
+  Proc *running, *loaded;
+  guint last_row;      /* index + 1 of the row touched last */
+  int64_t left_before; /* hooks.left when accesses were last taken */
+  char *initial;       /* variables as `start` left them */
+  char *pristine;      /* as they were when the object was loaded */
+  void (*before)(void *data);
+  void *before_data;
+  GArray *locks, *semaphores;
+  bool lines; /* cache lines are counted */
+  uint32_t *line_owner, owners;
+  bool alone, starting; /* nobody else is there; `start` runs */
+  int64_t accesses;
+  uint64_t faults_base, faults_bytes, moves_base, moves_bytes;
+  uint32_t moves_width;
+  int64_t (*told)(void *data, ProcId p, const char *lock, SubjectLockEvent e);
+  void *told_data;
+  void (*record)(void *data, uint64_t address, uint64_t bytes, bool write);
+  void *record_data;
+  char *fault, *broken; /* broken: the fault before its place is put to it */
+  const void *broken_at;
+  FieldId other_field; /* of accesses that belong to no row */
+};
+
+extern Subject *subject_here; /* the one in this process; the functions that subjects call have no argument for it */
+
+/* ---- machine.c ---- */
+void subject_stop(Step step);                   /* on a subject's stack: until the driver goes on with it */
+_Noreturn void subject_end(SubjectState state); /* on a subject's stack: for good */
+_Noreturn void subject_broken(const void *pc, const char *format, ...) G_GNUC_PRINTF(2, 3); /* likewise: a fault */
+char *subject_place_words(const Subject *s, const void *pc);
+
+/* ---- charge.c ---- */
+GHashTable *subject_row_table(void);
+Row *subject_row(Subject *s, const void *pc, uint64_t address);
+int64_t subject_charge(Subject *s, Proc *p); /* on the driver's stack: what has piled up goes to the ledger; ns */
+void subject_settle(void);                   /* on a subject's stack: lets the time pass that has piled up */
