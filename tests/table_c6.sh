@@ -1,0 +1,84 @@
+#!/bin/bash
+# table_c6.sh BUILD FILE - writes the tables of policies, each by the sweep that stands above it: which identity, look-up
+# and fence is open to what, in which environment. What they say beside the published table C.6 is told in
+# model/pooler/README.md. tests/e2e_policies.sh makes a part of them again and compares.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=$1 file=$2
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/stampede-table.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+
+quoted() {
+  local word
+  for word; do
+    case $word in
+    *[!A-Za-z0-9_.,=/-]*) printf " '%s'" "$word" ;;
+    *) printf ' %s' "$word" ;;
+    esac
+  done
+}
+
+# table SWEEP-ARGUMENTS...: the command, then what it writes.
+table() {
+  printf '```\nstampede sweep%s --job check\n```\n\n' "$(quoted "$@")"
+  rm -rf "$scratch/out"
+  "$build/stampede" sweep "$@" --job check --jobs "$(nproc)" --out "$scratch/out" --quiet
+  cat "$scratch/out/results.md"
+  printf '\n'
+}
+
+everything() {
+  cat <<'END'
+# Policies against each other
+Made by `make table`; do not edit. `holds`: every order of events was tried and none breaks the check. `violated in k steps`: the
+shortest that does has k. `-`: the policies contradict each other. What is broken, or why, is the note below each table.
+What this says beside table C.6 of the facts, and who is right where they differ: [README.md](README.md), "The table of policies".
+
+## Identity, look-up and fence
+The columns are environments (`stampede list scenarios` tells them): one pid space, where the connection changes hands; equal pids
+behind one address; a pid that is given again; each with signals that are handled at once and at any time later. `delayed` is of the
+first postmaster.
+
+END
+  table c6-shared-pids c6-equal-pids c6-pid-reuse \
+    --set 'pooler.server_identity=pid_only,pid_secret4,host_pid_secret,unique_seq,object_link' \
+    --set 'pooler.lookup=at_arrival_copy,at_arrival_link,at_forward' \
+    --set 'pooler.fence=none,unlink_unforwarded,hold_until_eof,{hold_until_eof_with_timeout: 10s},refcount_hold,{generation_check: per_checkout},{retire_session: 0s},drain_57014' \
+    --set 'servers[0].signal=prompt,delayed' --across scenario,signal
+  cat <<'END'
+## A pid given again at any moment
+As the third environment, but without the clock: the pid may also change hands between the server's look at the key and its kill().
+
+END
+  table c6-pid-race --set 'pooler.server_identity=pid_only,pid_secret4,unique_seq' \
+    --set 'pooler.lookup=at_arrival_copy,at_arrival_link,at_forward' \
+    --set 'pooler.fence=none,hold_until_eof,drain_57014' --set 'checks=[cancel-hits-its-query]' --across lookup
+  cat <<'END'
+## The server's own key given to the client
+A connection keeps its key when it goes to the next client, and so does the client that has left it.
+
+END
+  table c6-shared-pids --set pooler.client_identity=real_key_passthrough --set pooler.pool_mode=session \
+    --set pooler.server_identity=pid_secret4 --set 'pooler.fence=none,hold_until_eof,{retire_session: 0s},drain_57014' \
+    --set 'servers[0].signal=prompt,delayed' --across signal
+  cat <<'END'
+## Identity and the generation of the table of checked-out connections
+Two postmasters behind one address, each of whose first backends has the same pid.
+
+END
+  table s02-pool-bad --set 'pooler.server_identity=pid_only,pid_secret4,unique_seq,object_link' \
+    --set 'pooler.taken=G0,G1,G2,G3,G4' --across taken
+  cat <<'END'
+## An identity is no fence, a fence no identity
+Each scenario needs one of the two, and only both together pass in both.
+
+END
+  table identity-without-fence fence-without-identity --set 'pooler.server_identity=pid_only,unique_seq' \
+    --set 'pooler.fence=none,hold_until_eof' --set pooler.ack=wait_eof --set pooler.taken=G4 \
+    --set 'checks=[cancel-hits-its-query, pool-accounting]' --across scenario
+}
+
+everything >"$scratch/file"
+cp "$scratch/file" "$file.new"
+mv "$file.new" "$file"
+echo "wrote $file"
