@@ -50,7 +50,7 @@ MAKEJ    = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(she
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all help deps test check builds demo coverage lint format tidy bench fuzz evidence profiles man install uninstall clean
+.PHONY: all help deps test check builds demo coverage lint format tidy bench fuzz evidence table profiles man install uninstall clean
 
 all: $(PROGRAM) $(MODELS)  ## the program, build/stampede (BUILD=DIR, OPT=-O0, CC=clang, SAN=1)
 
@@ -153,8 +153,11 @@ demo: deps                 ## installs, builds, and reproduces the published con
 	@tests/demo.sh $(BUILD)
 bench: $(PROGRAM) $(MODELS) $(BENCHES)  ## speed and memory: one JSON line each, also in build/bench.jsonl
 	@tests/bench.sh $(BUILD)
-evidence: $(PROGRAM)       ## rewrite the measured blocks of README.md from the commands they name
+evidence: $(PROGRAM)       ## rewrite the measured blocks of README.md, and the tables of policies, from their commands
 	@BUILD=$(BUILD) tests/evidence.sh
+	@tests/table_c6.sh $(BUILD) model/pooler/POLICIES.md
+table: $(PROGRAM)          ## explore the policies of poolers against each other again: model/pooler/POLICIES.md
+	@tests/table_c6.sh $(BUILD) model/pooler/POLICIES.md
 profiles: $(PROGRAM)       ## fit the bundled cost profiles again from the published tables
 	@tests/profiles.sh $(BUILD)
 

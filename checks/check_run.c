@@ -43,11 +43,13 @@ static bool wants_metrics(const Scenario *s) {
   return false;
 }
 
-static bool take_metrics(const App *app, const Scenario *s, RunResult *r, GError **error) {
+static bool take_metrics(const App *app, const Scenario *s, RunResult *r, gint64 deadline_us, GError **error) {
   if (!wants_metrics(s)) return true;
-  RunOptions o = {.command = "run", .checks = app->checks, .interrupted = cli_interrupted()};
+  RunOptions o = {
+      .command = "run", .checks = app->checks, .interrupted = cli_interrupted(), .deadline_us = deadline_us};
   g_autoptr(RunResult) run = run_scenario(s, &o, error);
   if (!run) return false;
+  if (run->late) return true; /* figures of half a run are none */
   g_array_unref(r->metrics);
   r->metrics = g_array_ref(run->metrics);
   return true;
@@ -222,8 +224,11 @@ static void leave_open(CheckReport *r) {
 
 CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o, GError **error) {
   CheckReport *r = report_new(o);
+  if (o->search.max_seconds > 0) /* of all that follows, the run in virtual time too */
+    r->options.deadline_us = g_get_monotonic_time() + (gint64)(o->search.max_seconds * G_USEC_PER_SEC);
   r->run = result_of(app, s, error);
-  bool ok = r->run && (o->verdicts_only || take_metrics(app, s, r->run, error)) && search(s, r, error);
+  bool ok = r->run && (o->verdicts_only || take_metrics(app, s, r->run, r->options.deadline_us, error)) &&
+            search(s, r, error);
   if (ok) {
     give_verdicts(r->run, r->search);
     r->run->limited = r->search->stop != STOP_EXHAUSTED && r->search->stop != STOP_FOUND;

@@ -30,20 +30,20 @@ static void walk(Learner *l, const VectorLayout *layout, VectorGaps *gaps, World
 }
 
 /* The walks are always the same. Into `gaps` goes which bits vary, into `peak` how much there is at once; either may be
- * NULL. Ends at the first state. */
-static void learn(Stepper *s, const VectorLayout *layout, VectorGaps *gaps, WorldPeak *peak) {
+ * NULL. Ends at the first state. o: whose time it takes; NULL: nobody's. */
+static void learn(Stepper *s, const VectorLayout *layout, VectorGaps *gaps, WorldPeak *peak, const SearchOptions *o) {
   Learner l = {.s = s};
   rng_init(&l.rng, 1, "learn");
   stepper_answer_with(s, draw, &l);
   if (peak) world_peak_note(stepper_model(s)->world, peak);
-  for (guint i = 0; i < LEARN_WALKS; i++) walk(&l, layout, gaps, peak);
+  for (guint i = 0; i < LEARN_WALKS && !(o && search_late(o)); i++) walk(&l, layout, gaps, peak);
   stepper_answer_with(s, NULL, NULL);
 }
 
-static VectorLayout *learned_layout(Stepper *s) {
+static VectorLayout *learned_layout(Stepper *s, const SearchOptions *o) {
   g_autoptr(VectorLayout) narrow = vector_layout_new(world_arena(stepper_model(s)->world));
   g_autoptr(VectorGaps) gaps = vector_gaps_new();
-  learn(s, narrow, gaps, NULL);
+  learn(s, narrow, gaps, NULL, o);
   return vector_layout_extend(narrow, gaps, NULL);
 }
 
@@ -71,30 +71,30 @@ static void worker_clear(Worker *k) {
   g_free(k->blind);
 }
 
-static bool measure_room(const StepperConfig *c, WorldPeak *room, GError **error) {
+static bool measure_room(const StepperConfig *c, WorldPeak *room, const SearchOptions *o, GError **error) {
   g_autoptr(Stepper) first = stepper_new(c, NULL, error);
   if (!first) return false;
   g_autoptr(VectorLayout) start = vector_layout_new(world_arena(stepper_model(first)->world));
-  learn(first, start, NULL, room);
+  learn(first, start, NULL, room, o);
   return true;
 }
 
 Stepper *search_stepper(const StepperConfig *c, GError **error) {
   WorldPeak room = {0};
-  return measure_room(c, &room, error) ? stepper_new(c, &room, error) : NULL;
+  return measure_room(c, &room, NULL, error) ? stepper_new(c, &room, error) : NULL;
 }
 
 Crew *crew_new(const SearchOptions *o, guint n, GError **error) {
   Crew *c = g_new0(Crew, 1);
   c->workers = g_new0(Worker, n);
-  bool ok = measure_room(&o->stepper, &c->room, error);
+  bool ok = measure_room(&o->stepper, &c->room, o, error);
   for (; ok && c->n < n; c->n++)
     if (!worker_init(&c->workers[c->n], o, &c->room, error)) ok = false;
   if (!ok) {
     crew_free(c);
     return NULL;
   }
-  c->layout = learned_layout(c->workers[0].stepper);
+  c->layout = learned_layout(c->workers[0].stepper, o);
   for (guint i = 0; i < n; i++) c->workers[i].layout = c->layout;
   return c;
 }
@@ -280,9 +280,15 @@ const char *search_stop_words(SearchStop s) {
   return words[s];
 }
 
-SearchResult *search_run(const SearchOptions *o, GError **error) {
-  guint n = o->strategy == STRATEGY_BFS ? MAX(o->jobs, 1) : 1;
+bool search_late(const SearchOptions *o) {
+  return o->deadline_us > 0 && g_get_monotonic_time() >= o->deadline_us;
+}
+
+SearchResult *search_run(const SearchOptions *given, GError **error) {
   gint64 started = g_get_monotonic_time();
+  SearchOptions timed = *given, *o = &timed; /* workers point to it; all end with this call */
+  guint n = o->strategy == STRATEGY_BFS ? MAX(o->jobs, 1) : 1;
+  if (o->max_seconds > 0 && !o->deadline_us) o->deadline_us = started + (gint64)(o->max_seconds * G_USEC_PER_SEC);
   Crew *c = crew_new(o, n, error);
   if (!c) return NULL;
   SearchResult *r = search_result_new(o);

@@ -19,6 +19,7 @@ typedef struct {
   uint64_t max_states; /* 0: no limit, also below */
   guint max_depth;
   double max_seconds;
+  gint64 deadline_us; /* of g_get_monotonic_time: when max_seconds are over, where somebody has started that clock; 0 */
   size_t max_bytes;   /* of the store */
   guint deepen;       /* depth-first: again and again with bounds that grow by so much; 0: one bound */
   guint walks;        /* random, pct: how many */

@@ -46,6 +46,7 @@ typedef struct {
   uint32_t from, to; /* of the wave */
   Chunk chunks[CHUNKS];
   Task task;
+  gint late;          /* the time was over within a wave */
   gint next, running; /* next chunk or part; workers that have not ended this task */
   guint round;
   GMutex lock;
@@ -121,6 +122,12 @@ static void keep_successor(Expander *e, guint move, guint combo) {
   store_prefetch(e->b->store, s->hash);
 }
 
+/* The time is over: what is left of the wave is not expanded. */
+static bool ends_here(Bfs *b, guint move) {
+  if (move % 16 == 0 && search_late(b->o)) g_atomic_int_set(&b->late, 1);
+  return g_atomic_int_get(&b->late);
+}
+
 static void expand(Expander *e, uint32_t state) {
   Worker *k = e->k;
   e->parent = state;
@@ -135,7 +142,7 @@ static void expand(Expander *e, uint32_t state) {
     return;
   }
   vector_save(k->layout, k->arena, e->saved);
-  for (guint m = 0; m < moves->len; m++) {
+  for (guint m = 0; m < moves->len && !ends_here(e->b, m); m++) {
     guint combo = 0;
     do {
       if (m + combo > 0) vector_restore(k->layout, k->arena, e->saved);
@@ -167,7 +174,7 @@ static void expand_chunk(Expander *e, guint i) {
   Chunk *c = e->chunk = &b->chunks[i];
   uint32_t from = b->from + i * CHUNK, to = MIN(b->to, from + CHUNK);
   e->saved = g_renew(uint64_t, e->saved, vector_varying(e->k->layout) + 1);
-  for (uint32_t state = from; state < to; state++) expand(e, state);
+  for (uint32_t state = from; state < to && !ends_here(b, 0); state++) expand(e, state);
   for (guint j = 0; j < c->n; j++) store_prefetch_key(b->store, c->successors[j].hash);
   for (guint j = 0; j < c->n; j++) look_up(e, &c->successors[j], c->vectors + (size_t)j * b->words);
 }
@@ -361,14 +368,13 @@ static bool widen(Bfs *b) {
 
 /* ---- limits ---- */
 
-static bool limit_reached(Bfs *b, gint64 started) {
+static bool limit_reached(Bfs *b) {
   const SearchOptions *o = b->o;
   SearchStop *stop = &b->r->stop;
   if (o->interrupted && g_atomic_int_get(o->interrupted)) return *stop = STOP_INTERRUPTED, true;
   if (search_satisfied(b->r, o)) return *stop = STOP_FOUND, true;
   if (o->max_bytes && store_bytes(b->store) > o->max_bytes) return *stop = STOP_MEMORY, true;
-  if (o->max_seconds > 0 && (double)(g_get_monotonic_time() - started) / 1e6 > o->max_seconds)
-    return *stop = STOP_TIME, true;
+  if (search_late(o)) return *stop = STOP_TIME, true;
   return false;
 }
 
@@ -401,7 +407,7 @@ static void recount(Bfs *b, const Counts *c) {
   }
 }
 
-typedef enum { WAVE_DONE, WAVE_FULL, WAVE_RESTART } WaveEnd;
+typedef enum { WAVE_DONE, WAVE_FULL, WAVE_RESTART, WAVE_LATE } WaveEnd;
 
 static WaveEnd wave(Bfs *b, Expander *first, uint32_t from, uint32_t to) {
   g_autofree Counts *before = counts_of(b);
@@ -410,6 +416,7 @@ static WaveEnd wave(Bfs *b, Expander *first, uint32_t from, uint32_t to) {
   for (;;) {
     clear_wave(b);
     together(b, first, TASK_EXPAND);
+    if (b->late) return take_findings(b), WAVE_LATE;
     if (!crew_gaps(b->crew)) break;
     recount(b, before); /* the wave is made again with the wider layout */
     if (!widen(b)) return WAVE_RESTART;
@@ -442,13 +449,13 @@ static void restart(Bfs *b) {
 }
 
 /* Level by level: states [level, level_end) have depth r->depth. */
-static void run_levels(Bfs *b, Expander *first, gint64 started) {
+static void run_levels(Bfs *b, Expander *first) {
   if (judge_first(b, first)) {
     b->r->stop = STOP_FOUND;
     return;
   }
   for (uint32_t at = 0, level_end = 1; at < store_states(b->store);) {
-    if (limit_reached(b, started)) return;
+    if (limit_reached(b)) return;
     if (b->o->max_depth && b->r->depth >= b->o->max_depth) {
       b->r->stop = STOP_DEPTH;
       return;
@@ -463,8 +470,8 @@ static void run_levels(Bfs *b, Expander *first, gint64 started) {
     at = to;
     count(b);
     forget_vectors(b, at);
-    if (end == WAVE_FULL) {
-      b->r->stop = STOP_STATES;
+    if (end == WAVE_FULL || end == WAVE_LATE) {
+      b->r->stop = end == WAVE_FULL ? STOP_STATES : STOP_TIME;
       return;
     }
     if (at == level_end && level_end < store_states(b->store)) {
@@ -516,7 +523,6 @@ static void look_for_rounds(Bfs *b, gint64 started) {
 }
 
 void search_bfs(Crew *c, const SearchOptions *o, SearchResult *r) {
-  gint64 started = g_get_monotonic_time();
   Bfs b;
   bfs_init(&b, c, o, r);
   g_autofree Expander *e = g_new0(Expander, c->n);
@@ -524,7 +530,7 @@ void search_bfs(Crew *c, const SearchOptions *o, SearchResult *r) {
   for (guint i = 0; i < c->n; i++) e[i] = (Expander){.b = &b, .k = &c->workers[i]};
   for (guint i = 1; i < c->n; i++) threads[i] = g_thread_new("explore", helper_main, &e[i]);
   store_first(&b);
-  run_levels(&b, &e[0], started);
+  run_levels(&b, &e[0]);
   count(&b);
   look_for_rounds(&b, started);
   together(&b, &e[0], TASK_END);

@@ -30,7 +30,6 @@ typedef struct {
   uint64_t *vector;                             /* of the state that is looked at */
   guint words, bound;
   bool cut, longer; /* longer: vectors have grown, the search starts again */
-  gint64 started;
   uint64_t ticks;
 } Dfs;
 
@@ -66,11 +65,10 @@ static bool limit_reached(Dfs *d) {
   SearchStop *stop = &d->r->stop;
   if (search_satisfied(d->r, o)) return *stop = STOP_FOUND, true;
   if (o->max_states && store_states(d->store) >= o->max_states) return *stop = STOP_STATES, true;
+  if (search_late(o)) return *stop = STOP_TIME, true;
   if (d->ticks++ % 1024) return false;
   if (o->interrupted && g_atomic_int_get(o->interrupted)) return *stop = STOP_INTERRUPTED, true;
   if (o->max_bytes && store_bytes(d->store) > o->max_bytes) return *stop = STOP_MEMORY, true;
-  if (o->max_seconds > 0 && (double)(g_get_monotonic_time() - d->started) / 1e6 > o->max_seconds)
-    return *stop = STOP_TIME, true;
   if (o->progress) o->progress(o->progress_data, store_states(d->store), d->k->transitions, d->frames->len);
   return false;
 }
@@ -119,7 +117,7 @@ static void make_moves(Dfs *d) {
   g_assert(fits);
   vector_save(k->layout, k->arena, saved);
   const GArray *moves = stepper_moves(k->stepper);
-  for (guint m = 0; m < moves->len && !d->longer; m++) do {
+  for (guint m = 0; m < moves->len && !d->longer && (m % 16 || !search_late(d->o)); m++) do {
       if (vector_bits(k->layout) == bits)
         vector_restore(k->layout, k->arena, saved);
       else
@@ -240,7 +238,7 @@ static void run(Dfs *d) {
 }
 
 void search_dfs(Crew *c, const SearchOptions *o, SearchResult *r) {
-  Dfs d = {.k = &c->workers[0], .crew = c, .o = o, .r = r, .started = g_get_monotonic_time()};
+  Dfs d = {.k = &c->workers[0], .crew = c, .o = o, .r = r};
   d.frames = g_array_new(FALSE, FALSE, sizeof(Frame));
   d.pending = g_array_new(FALSE, FALSE, sizeof(Pending));
   d.vectors = g_array_new(FALSE, FALSE, sizeof(uint64_t));

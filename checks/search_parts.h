@@ -47,6 +47,9 @@ bool search_wants(const SearchResult *r, const SearchOptions *o, gint check);
 /* All that was wanted is found. */
 bool search_satisfied(const SearchResult *r, const SearchOptions *o);
 
+/* Looked at within a state's expansion too, and while learning: a state of a wide model takes long. */
+bool search_late(const SearchOptions *o);
+
 void search_bfs(Crew *c, const SearchOptions *o, SearchResult *r);
 void search_dfs(Crew *c, const SearchOptions *o, SearchResult *r);
 void search_walks(Crew *c, const SearchOptions *o, SearchResult *r);

@@ -116,7 +116,7 @@ static bool ends(Walks *s, guint n_moves) {
 static void walk(Walks *s, guint number) {
   guint most = s->o->max_depth ? s->o->max_depth : STEPS_DEFAULT;
   begin(s, number);
-  for (guint i = 0; i < most; i++) {
+  for (guint i = 0; i < most && (i % 16 || !search_late(s->o)); i++) {
     const GArray *moves = stepper_moves(s->k->stepper);
     if (ends(s, moves->len)) break;
     worker_go(s->k, g_array_index(moves, Move, choose(s, moves, i)));
@@ -127,22 +127,20 @@ static void walk(Walks *s, guint number) {
   s->longest = MAX(s->longest, s->path->len);
 }
 
-static bool limit_reached(Walks *s, gint64 started) {
+static bool limit_reached(Walks *s) {
   const SearchOptions *o = s->o;
   SearchStop *stop = &s->r->stop;
   if (search_satisfied(s->r, o)) return *stop = STOP_FOUND, true;
   if (o->interrupted && g_atomic_int_get(o->interrupted)) return *stop = STOP_INTERRUPTED, true;
   if (o->max_states && store_states(s->store) >= o->max_states) return *stop = STOP_STATES, true;
   if (o->max_bytes && store_bytes(s->store) > o->max_bytes) return *stop = STOP_MEMORY, true;
-  if (o->max_seconds > 0 && (double)(g_get_monotonic_time() - started) / 1e6 > o->max_seconds)
-    return *stop = STOP_TIME, true;
+  if (search_late(o)) return *stop = STOP_TIME, true;
   if (o->progress) o->progress(o->progress_data, store_states(s->store), s->k->transitions, s->longest);
   return false;
 }
 
 void search_walks(Crew *c, const SearchOptions *o, SearchResult *r) {
   g_assert(o->changes <= CHANGES_MAX);
-  gint64 started = g_get_monotonic_time();
   Walks s = {.k = &c->workers[0], .crew = c, .o = o, .r = r};
   s.store = store_new(STORE_HASH128, vector_words(c->layout), 0);
   s.path = g_array_new(FALSE, FALSE, sizeof(Branch));
@@ -152,7 +150,7 @@ void search_walks(Crew *c, const SearchOptions *o, SearchResult *r) {
   begin(&s, 0);
   count(&s);
   look(&s);
-  for (guint i = 0; i < o->walks && !limit_reached(&s, started); i++) walk(&s, i);
+  for (guint i = 0; i < o->walks && !limit_reached(&s); i++) walk(&s, i);
   if (search_satisfied(r, o)) r->stop = STOP_FOUND;
   stepper_answer_with(s.k->stepper, NULL, NULL);
   r->states = store_states(s.store);

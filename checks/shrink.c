@@ -50,7 +50,7 @@ static GArray *walk_without(Shrinker *k, const GArray *path, guint from, guint t
 /* Ever smaller pieces are left out, from the end on, until no single step can be. */
 static GArray *thin_out(Shrinker *k, GArray *path) {
   for (guint size = MAX(path->len / 2, 1); size > 0; size /= 2) {
-    for (guint to = path->len; to > 0;) {
+    for (guint to = path->len; to > 0 && !(k->o->deadline_us && g_get_monotonic_time() >= k->o->deadline_us);) {
       guint from = to > size ? to - size : 0;
       GArray *less = walk_without(k, path, from, to);
       if (less && less->len < path->len) {

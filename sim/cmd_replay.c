@@ -61,6 +61,19 @@ static const TraceStep *recorded(void *data) {
   return r->next == TRACE_STEP && !r->difference && !r->error ? &r->step : NULL;
 }
 
+/* A preset's or profile's text was changed, or its hash: the first, in words; NULL: none. */
+static char *changed_source(const TraceHeader *h) {
+  for (guint i = 0; i < h->n_sources; i++) {
+    const TraceSource *s = &h->sources[i];
+    if (!s->text || !s->hash) continue;
+    g_autofree char *now = scenario_source_hash(s->text);
+    if (strcmp(s->hash, now) != 0)
+      return g_strdup_printf("header, the text of %s %s: its hash is %s, recorded was %s", s->kind, s->name, now,
+                             s->hash);
+  }
+  return NULL;
+}
+
 /* Text and overrides say the seed as well (--seed is an override); the run is theirs. */
 static void compare_seed(Replay *r, const Scenario *s) {
   const uint64_t recorded = trace_reader_header(r->reader)->seed, now = scenario_seed(s);
@@ -136,6 +149,8 @@ static int replay_fail(GError *error) {
 static int replay(const App *app, Replay *r, const CliOptions *o) {
   GError *error = NULL;
   const TraceHeader *h = trace_reader_header(r->reader);
+  g_autofree char *changed = changed_source(h);
+  if (changed) return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), changed);
   g_autoptr(Scenario) s = scenario_of(app, h, &error);
   if (!s) return cli_fail(error);
   compare_seed(r, s);

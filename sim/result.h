@@ -55,6 +55,7 @@ typedef struct {
   uint64_t seed;
   RunVerdict verdict;
   bool interrupted;
+  bool late;                     /* RunOptions.deadline_us ended it */
   bool limited;                  /* it ended at a limit: what it would still have shown is open */
   char *stopped;                 /* why it ended early, in words; NULL: it did not */
   GArray *checks, *expectations; /* of CheckResult, Expectation */

@@ -59,7 +59,8 @@ static bool was_interrupted(const Run *r) {
 static bool interrupted(void *data) {
   Run *r = data;
   r->result->interrupted = (r->o->interrupted && g_atomic_int_get(r->o->interrupted)) || was_interrupted(r);
-  return r->result->interrupted;
+  if (r->o->deadline_us && g_get_monotonic_time() >= r->o->deadline_us) r->result->late = true;
+  return r->result->interrupted || r->result->late;
 }
 
 static bool after_step(void *data) {
@@ -158,6 +159,8 @@ static void conclude(Run *r, EngineEnd end) {
   RunResult *res = r->result;
   if (res->interrupted)
     res->stopped = g_strdup("interrupted");
+  else if (res->late)
+    res->stopped = g_strdup("the limit of time");
   else if (r->broken)
     res->stopped = g_strdup("a check was violated");
   else if (end == ENGINE_STUCK)
@@ -166,7 +169,7 @@ static void conclude(Run *r, EngineEnd end) {
     res->stopped = g_strdup("the clock is at its end, 292 years after the start");
   else if (end == ENGINE_IDLE && !r->model->ops->done(r->model))
     res->stopped = model_deadlock_words(r->model->world);
-  res->limited = end == ENGINE_TIME || end == ENGINE_CLOCK;
+  res->limited = end == ENGINE_TIME || end == ENGINE_CLOCK || res->late;
   if (!r->broken && r->result->checks->len) judge(r);
   if (end == ENGINE_IDLE) judge_pending(r);
 }

@@ -9,6 +9,7 @@ typedef struct {
   const char *trace_path;  /* NULL: none is written */
   int64_t k;               /* a state hash every k steps of the trace; 0: RUN_K */
   const gint *interrupted; /* set by a signal handler; NULL */
+  gint64 deadline_us;      /* of g_get_monotonic_time: ends it, and r->late says so; 0: none */
   const Costs *costs;      /* in place of the scenario's profile (calibrate fit); NULL */
   /* Replay: gives the choices and sees each step; may stop the run by returning false. */
   bool (*chosen)(void *replay, const char *what, uint64_t n, uint64_t *took);

@@ -35,6 +35,7 @@ altered argument '/"i":50,/s/"t_ns":[0-9]+/"t_ns":7/' 'step 50, t_ns: recorded 7
 altered hash '/"i":99,/s/"hash":"./"hash":"x/;/"i":99,/s/"hash":"x/"hash":"0/' 'step 99, hash'
 altered choice 's/"took":[0-9]+/"took":0/' 'recorded'
 altered seed '1s/"seed":1,/"seed":2,/' 'header, seed: recorded 2, now 1'
+altered preset '1s/preset: postgres-19/&  /' 'header, the text of preset postgres-19: its hash is '
 altered metric '/"end":/s/"first.connect_faults":[0-9]+/"first.connect_faults":1/' 'first.connect_faults: recorded 1, now '
 altered member '/"i":50,/s/"do":/"did":/' 'member'
 altered gap '/"i":50,/d' 'step 51 where step 50 should be'
@@ -71,6 +72,11 @@ draws json --format perfetto
 check_status 2 "$STAMPEDE" viz "$trace" --format mermaid
 check_contains "more than 500 steps are no sequence diagram" "$ERR"
 check_status 2 "$STAMPEDE" viz "$trace" --view plot
+from_stdin() { "$STAMPEDE" viz - --view states -o "$SCRATCH/stdin.svg" <"$1"; }
+check_status 0 from_stdin "$trace"
+check_status 0 "$STAMPEDE" viz "$trace" --view states -o "$SCRATCH/file.svg"
+check_same "$SCRATCH/stdin.svg" "$SCRATCH/file.svg"
+check_status 2 from_stdin /dev/null
 check_status 2 "$STAMPEDE" viz "$trace" --view memory --format dot
 check_status 4 "$STAMPEDE" viz "$trace" --view memory -o "$SCRATCH/missing/m.svg"
 

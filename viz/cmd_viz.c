@@ -4,9 +4,11 @@
 #include "viz/memory.h"
 #include "viz/states.h"
 #include "viz/sweep_plot.h"
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { SEQUENCE_STEPS = 500, STEPS_MAX = 200 };
+enum { SEQUENCE_STEPS = 500, STEPS_MAX = 200, SPOOL_BYTES = 1 << 16 };
 
 typedef enum { VIEW_STATES, VIEW_MEMORY, VIEW_PLOT, VIEW_SEQUENCE, VIEW_TIMELINE, VIEW_COUNT } View;
 
@@ -32,6 +34,7 @@ typedef struct {
   char **metrics;
   int steps;
   const char *input;
+  char *spooled; /* the file that holds what stdin said; NULL */
   View view;
   VizFormat format;
 } Request;
@@ -46,7 +49,7 @@ static int fail(GError *e) {
 }
 
 static const char about[] =
-    "Draws a trace, or the folder of a sweep (DIR, as given to sweep --out).\n"
+    "Draws a trace (- is stdin), or the folder of a sweep (DIR, as given to sweep --out).\n"
     "  plot    DIR: curves on logarithmic axes, with exponents and the published series\n"
     "  states  TRACE: the state step by step up to the violated check, changes marked\n"
     "  memory  TRACE: which pages of the PGPROC array each connect maps: its faults, and what they map around\n"
@@ -121,6 +124,21 @@ static bool check(const Request *r) {
   return true;
 }
 
+/* A picture takes two looks at a trace; one from stdin is kept in a file for that. NULL and *error. */
+static char *spool(GError **error) {
+  g_autofree char *path = NULL, *buffer = g_malloc(SPOOL_BYTES);
+  int fd = g_file_open_tmp("stampede-trace-XXXXXX", &path, error);
+  if (fd < 0) return NULL;
+  ssize_t n;
+  bool ok = true;
+  while (ok && (n = read(STDIN_FILENO, buffer, SPOOL_BYTES)) > 0) ok = write(fd, buffer, (size_t)n) == n;
+  ok = close(fd) == 0 && ok && n == 0;
+  if (ok) return g_steal_pointer(&path);
+  g_set_error(error, VIZ_ERROR, VIZ_ERROR_TOOL, "-: cannot keep what stdin says in %s: %s", path, g_strerror(errno));
+  remove(path);
+  return NULL;
+}
+
 static bool export(const Request *r, GError **error) {
   g_autoptr(TraceReader) reader = trace_reader_open(r->input, error);
   if (!reader) return false;
@@ -138,9 +156,10 @@ static bool draw(const Request *r, GError **error) {
 }
 
 static int run(Request *r) {
+  GError *error = NULL;
+  if (strcmp(r->input, "-") == 0 && !(r->input = r->spooled = spool(&error))) return fail(error);
   if (!choose_format(r) || !choose_view(r) || !check(r)) return EXIT_INPUT;
   if (!r->out) r->out = g_strdup_printf("%s.%s", views[r->view].name, suffixes[r->format]);
-  GError *error = NULL;
   if (!draw(r, &error)) return fail(error);
   if (!output_is_stdout(r->out)) printf("wrote %s\n", r->out);
   return EXIT_MET;
@@ -152,6 +171,8 @@ int cmd_viz(const App *app, int argc, char **argv) {
   g_auto(GStrv) args = g_new0(char *, (gsize)argc + 1);
   for (int i = 0; i < argc; i++) args[i] = g_strdup(argv[i]);
   int status = parse(&r, argc, &args) ? run(&r) : EXIT_INPUT;
+  if (r.spooled) remove(r.spooled);
+  g_free(r.spooled);
   g_free(r.view_word);
   g_free(r.format_word);
   g_free(r.out);

@@ -33,6 +33,7 @@ typedef struct {
 
 ScenarioSource *scenario_source_copy(const ScenarioSource *s);
 void scenario_source_free(gpointer source);
+char *scenario_source_hash(const char *text); /* as in `hash`; g_free */
 
 typedef struct {
   const char *const *sets;    /* "KEY=VALUE", in order; NULL: none */

@@ -28,14 +28,18 @@ static const char *kind_folder(DocumentKind kind) {
   return kind == DOCUMENT_PROFILE ? "profiles" : "presets";
 }
 
+char *scenario_source_hash(const char *text) {
+  const XXH128_hash_t h = XXH3_128bits(text, strlen(text));
+  return g_strdup_printf("%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", (guint64)h.high64, (guint64)h.low64);
+}
+
 static ScenarioSource *source_new(DocumentKind kind, const char *name, const char *text) {
   ScenarioSource *s = g_new0(ScenarioSource, 1);
-  XXH128_hash_t h = XXH3_128bits(text, strlen(text));
+  g_autofree char *hash = scenario_source_hash(text);
   s->kind = g_strdup(kind_word(kind));
   s->name = g_strdup(name);
   s->text = g_strdup(text);
-  g_snprintf(s->hash, sizeof s->hash, "%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", (guint64)h.high64,
-             (guint64)h.low64);
+  g_strlcpy(s->hash, hash, sizeof s->hash);
   return s;
 }
 
