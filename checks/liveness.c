@@ -79,7 +79,7 @@ static bool limited(Liveness *v) {
   const SearchOptions *o = v->l->o;
   if (o->interrupted && g_atomic_int_get(o->interrupted)) stop(v, STOP_INTERRUPTED);
   if (o->max_bytes && g_atomic_pointer_get(&v->bytes) > o->max_bytes) stop(v, STOP_MEMORY);
-  if (o->max_seconds > 0 && (double)(g_get_monotonic_time() - v->l->started) / 1e6 > o->max_seconds) stop(v, STOP_TIME);
+  if (search_late(o)) stop(v, STOP_TIME);
   return g_atomic_int_get(&v->stopped) != STOP_EXHAUSTED;
 }
 

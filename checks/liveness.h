@@ -12,7 +12,6 @@ typedef struct {
   /* From the first state to `state`, of Branch; ends with the first worker standing there. NULL: none is known. */
   GArray *(*path_to)(void *data, uint32_t state);
   void *data;
-  gint64 started; /* monotonic time, us: for the limit of time */
 } LivenessSearch;
 
 /* Adds what it finds to the result, and sets r->loops unless a limit stops it, which r->loops_stop then names. */

@@ -515,10 +515,9 @@ static GArray *way_to(void *data, uint32_t state) {
 }
 
 /* Rounds are looked for in the states of an exact store that gives them back. */
-static void look_for_rounds(Bfs *b, gint64 started) {
+static void look_for_rounds(Bfs *b) {
   if (b->r->stop != STOP_EXHAUSTED || b->o->store != STORE_FULL || !search_has_liveness(b->o)) return;
-  LivenessSearch l = {
-      .crew = b->crew, .o = b->o, .r = b->r, .store = b->store, .path_to = way_to, .data = b, .started = started};
+  LivenessSearch l = {.crew = b->crew, .o = b->o, .r = b->r, .store = b->store, .path_to = way_to, .data = b};
   liveness_search(&l);
 }
 
@@ -532,7 +531,7 @@ void search_bfs(Crew *c, const SearchOptions *o, SearchResult *r) {
   store_first(&b);
   run_levels(&b, &e[0]);
   count(&b);
-  look_for_rounds(&b, started);
+  look_for_rounds(&b);
   together(&b, &e[0], TASK_END);
   for (guint i = 1; i < c->n; i++) g_thread_join(threads[i]);
   r->store_bytes = store_bytes(b.store);

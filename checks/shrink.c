@@ -78,6 +78,8 @@ static bool search_shorter(const SearchOptions *o, Finding *f, GError **error) {
   again.max_depth = f->path->len - 1;
   again.max_states = SHRINK_STATES;
   again.max_seconds = SHRINK_SECONDS;
+  gint64 most = g_get_monotonic_time() + (gint64)SHRINK_SECONDS * G_USEC_PER_SEC;
+  again.deadline_us = o->deadline_us ? MIN(o->deadline_us, most) : most;
   again.progress = NULL;
   g_autoptr(SearchResult) r = search_run(&again, error);
   for (guint i = 0; r && i < r->findings->len; i++) {
