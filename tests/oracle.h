@@ -21,15 +21,15 @@ typedef struct {
 
 /* Sizes by version (facts, section 3; measured there). */
 typedef struct {
-  int pgproc, align, off, links, hdr, array_hdr, sinval, signal, status, fast_path, aux, avac;
+  int pgproc, align, off, links, hdr, array_hdr, sinval, signal, status, fast_path, aux, avac, types, gss;
 } OracleSizes;
 static const OracleSizes oracle_sizes[] = {
-    [14] = {880, 8, 68, 0, 120, 40, 32, 80, 432, 0, 5, 4},
-    [15] = {880, 8, 68, 0, 104, 40, 32, 80, 432, 0, 5, 4},
-    [16] = {880, 8, 68, 0, 136, 40, 32, 88, 432, 0, 5, 4},
-    [17] = {888, 8, 64, 0, 136, 36, 16, 88, 432, 0, 6, 4},
-    [18] = {832, 8, 64, 0, 128, 36, 16, 128, 440, 288, 38, 18},
-    [19] = {896, 128, 44, 8, 128, 36, 16, 112, 440, 576, 38, 18},
+    [14] = {880, 8, 68, 0, 120, 40, 32, 80, 432, 0, 5, 4, 8, 66},
+    [15] = {880, 8, 68, 0, 104, 40, 32, 80, 432, 0, 5, 4, 6, 66},
+    [16] = {880, 8, 68, 0, 136, 40, 32, 88, 432, 0, 5, 4, 6, 67},
+    [17] = {888, 8, 64, 0, 136, 36, 16, 88, 432, 0, 6, 4, 6, 67},
+    [18] = {832, 8, 64, 0, 128, 36, 16, 128, 440, 288, 38, 18, 38, 67},
+    [19] = {896, 128, 44, 8, 128, 36, 16, 112, 440, 576, 38, 18, 38, 67},
 };
 
 typedef struct {
@@ -42,8 +42,8 @@ typedef struct {
   OracleGiven given;
   OracleSizes z;
   int total, max_backends, max_procs;
-  uint64_t sem, hdr, bitmap, pgproc, pgxact, dense[4], offsets, fast_path, array, status[4], sinval_hdr, sinval,
-      sinval_nos, flags, signal, end;
+  uint64_t sem, hdr, lock, bitmap, pgproc, pgxact, dense[4], offsets, fast_path, array, status[6], sinval_hdr,
+      sinval_count, sinval, sinval_nos, flags, signal_hdr, signal, end;
   int n_free, free_slot[4096], n_members, member[4096], sinval_user[4096], n_sinval, started, next_flag, n_flags;
   OracleProcess process[4096];
   OracleTally tally[64];
@@ -51,19 +51,35 @@ typedef struct {
 } Oracle;
 
 /* ---- layout: in the order of CreateSharedMemoryAndSemaphores, each structure at 128 bytes ---- */
-static const int oracle_width[] = {4, 4, 2, 1}, oracle_area[] = {0, 64, 64, 1024};
+static const int oracle_width[] = {4, 4, 2, 1};
 
 static uint64_t oracle_place(Oracle *o, uint64_t align, uint64_t bytes) {
   uint64_t at = (o->end + align - 1) / align * align;
   o->end = at + bytes;
   return at;
 }
+/* The first PGPROC is to be at the given phase; what comes `before` it ends right there, or up to 127 bytes earlier. */
+static void oracle_skip_to_phase(Oracle *o, uint64_t before) {
+  const uint64_t chunk = 65536;
+  uint64_t first = o->end - o->end % chunk + o->given.phase;
+  while (first < o->end + before) first += chunk;
+  o->end = first - before;
+}
+static uint64_t oracle_header(Oracle *o) {
+  const uint64_t bytes = (uint64_t)o->z.hdr, bits = ((uint64_t)o->total + 63) / 64 * 8;
+  return o->given.lowest ? (bytes + 7) / 8 * 8 + bits : bytes;
+}
+/* A structure of two parts that is one chunk: a fixed part, then an array. */
+static uint64_t oracle_behind(Oracle *o, uint64_t bytes) {
+  const uint64_t at = o->end;
+  o->end += bytes;
+  return at;
+}
 static void oracle_place_procs(Oracle *o) {
-  const uint64_t n = (uint64_t)o->total, chunk = 65536;
+  const uint64_t n = (uint64_t)o->total;
   const bool one = o->given.version >= 18; /* 46df9487d9: back to back */
-  o->pgproc = o->end - o->end % chunk + o->given.phase;
-  if (o->pgproc < o->end) o->pgproc += chunk;
-  o->end = o->pgproc + n * (uint64_t)o->z.pgproc;
+  oracle_skip_to_phase(o, 0);
+  o->pgproc = oracle_behind(o, n * (uint64_t)o->z.pgproc);
   if (o->given.array == ARRAY_PRE_14) {
     o->pgxact = oracle_place(o, one ? 4 : 128, n * 12);
     return;
@@ -73,22 +89,52 @@ static void oracle_place_procs(Oracle *o) {
     o->dense[i] = oracle_place(o, one ? 1 : 128, n * (uint64_t)oracle_width[i]);
   }
 }
-static void oracle_lay_out(Oracle *o) {
+/* 14 to 18: "Proc Header", PGPROCs and arrays, (18) fast path, the spinlock. 19: header and semaphores behind them. */
+static void oracle_lay_out_procs(Oracle *o) {
   const uint64_t n = (uint64_t)o->total;
-  o->sem = oracle_place(o, 128, n * 128);
-  o->hdr = oracle_place(o, 128, (uint64_t)o->z.hdr);
-  if (o->given.lowest) o->bitmap = oracle_place(o, 8, (n + 63) / 64 * 8);
+  const bool first = o->given.version <= 18;
+  if (first) {
+    o->sem = oracle_place(o, 128, n * 128);
+    oracle_skip_to_phase(o, (oracle_header(o) + 127) / 128 * 128);
+    o->hdr = oracle_behind(o, oracle_header(o));
+  }
   oracle_place_procs(o);
   if (o->z.fast_path) o->fast_path = oracle_place(o, 128, n * (uint64_t)o->z.fast_path);
-  o->array = oracle_place(o, 128, (uint64_t)o->z.array_hdr + (uint64_t)o->max_procs * 4);
+  if (first) {
+    o->lock = oracle_place(o, 128, 4);
+  } else {
+    o->lock = o->hdr = oracle_place(o, 128, oracle_header(o));
+    o->sem = oracle_place(o, 128, n * 128);
+  }
+  if (o->given.lowest) o->bitmap = o->hdr + ((uint64_t)o->z.hdr + 7) / 8 * 8;
+}
+/* sinvaladt.c: counters, 4096 messages, and (17) numProcs and a pointer before the entries. */
+static void oracle_lay_out_sinval(Oracle *o) {
+  const bool dense = o->given.version >= 17;
+  const uint64_t entries = (uint64_t)(dense ? o->max_backends + o->z.aux : o->max_backends);
+  o->sinval_count = o->sinval_hdr = oracle_place(o, 128, dense ? 16 : 24);
+  oracle_behind(o, 4096 * 16);
+  if (dense) o->sinval_count = oracle_behind(o, 16);
+  o->sinval = oracle_behind(o, entries * (uint64_t)o->z.sinval);
+  if (dense) o->sinval_nos = oracle_behind(o, entries * 4);
+}
+static void oracle_lay_out(Oracle *o) {
+  const uint64_t slots = (uint64_t)(o->max_backends + o->z.types), members = (uint64_t)o->max_procs;
+  const int area[] = {o->z.status, 64, 64, 1024, 324, o->z.gss};
+  oracle_lay_out_procs(o);
+  o->array = oracle_place(o, 128, (uint64_t)o->z.array_hdr + members * 4);
   o->dense[0] = o->array + (uint64_t)o->z.array_hdr;
-  for (int i = 0; i < 4; i++) o->status[i] = oracle_place(o, 128, n * (uint64_t)(i ? oracle_area[i] : o->z.status));
-  o->sinval_hdr = oracle_place(o, 128, 64);
-  o->sinval = oracle_place(o, 64, n * (uint64_t)o->z.sinval);
-  if (o->given.version >= 17) o->sinval_nos = oracle_place(o, 4, n * 4);
+  oracle_place(o, 128, members * 65 * 4); /* KnownAssignedXids */
+  oracle_place(o, 128, members * 65);
+  for (int i = 0; i < 6; i++) o->status[i] = oracle_place(o, 128, slots * (uint64_t)area[i]);
+  oracle_place(o, 128, 16);           /* no prepared transactions */
+  oracle_place(o, 128, 16 + 8 * 560); /* max_worker_processes */
+  oracle_lay_out_sinval(o);
   o->n_flags = o->given.version >= 18 ? 2 * (o->given.conns + 10) + o->z.avac + 8 + 38 : 2 * o->max_backends;
-  o->flags = oracle_place(o, 128, (uint64_t)o->n_flags * 4);
-  o->signal = oracle_place(o, 128, n * (uint64_t)o->z.signal);
+  const uint64_t signals = o->given.version >= 18 ? 48 : 40;
+  o->flags = oracle_place(o, 128, signals + (uint64_t)o->n_flags * 4) + signals;
+  o->signal_hdr = oracle_place(o, 128, 8);
+  o->signal = oracle_behind(o, slots * (uint64_t)o->z.signal);
 }
 
 /* ---- life ---- */
@@ -188,6 +234,7 @@ static int oracle_take(Oracle *o, OracleProcess *p) {
   const int procno = o->free_slot[i];
   o->n_free--;
   for (int j = i; j < o->n_free; j++) o->free_slot[j] = o->free_slot[j + 1];
+  oracle_store(o, p, o->lock, 4);
   oracle_load(o, p, o->hdr, (uint64_t)o->z.hdr);
   if (o->given.lowest) {
     oracle_bit(o, p, procno);
@@ -204,6 +251,7 @@ static int oracle_take(Oracle *o, OracleProcess *p) {
 }
 static void oracle_give(Oracle *o, OracleProcess *p) {
   oracle_slot_touch(o, p, p->procno, 0, o->z.pgproc, false);
+  oracle_store(o, p, o->lock, 4);
   oracle_load(o, p, o->hdr, (uint64_t)o->z.hdr);
   if (o->given.lowest) {
     oracle_bit(o, p, p->procno);
@@ -224,10 +272,20 @@ typedef struct {
   int rank, followers, moved;
 } OracleMove;
 
-static void oracle_move(Oracle *o, OracleProcess *p, int to, int n) {
+/* Entry `to` of each array is written. */
+static void oracle_put(Oracle *o, OracleProcess *p, int to) {
   const int arrays = o->given.array == ARRAY_PRE_14 ? 1 : 4;
-  for (int a = 0; n > 0 && a < arrays; a++)
-    oracle_store(o, p, o->dense[a] + (uint64_t)(to * oracle_width[a]), (uint64_t)(n * oracle_width[a]));
+  for (int a = 0; a < arrays; a++)
+    oracle_store(o, p, o->dense[a] + (uint64_t)(to * oracle_width[a]), (uint64_t)oracle_width[a]);
+}
+/* memmove of n entries, the first of them number `from`, by one place: a vector's worth is loaded before it is stored. */
+static void oracle_move(Oracle *o, OracleProcess *p, int from, int n, int by) {
+  const int arrays = o->given.array == ARRAY_PRE_14 ? 1 : 4;
+  for (int a = 0; n > 0 && a < arrays; a++) {
+    const int w = oracle_width[a];
+    for (int i = 0; i < n; i++) oracle_load(o, p, o->dense[a] + (uint64_t)((from + i) * w), (uint64_t)w);
+    for (int i = 0; i < n; i++) oracle_store(o, p, o->dense[a] + (uint64_t)((from + by + i) * w), (uint64_t)w);
+  }
 }
 static void oracle_followers(Oracle *o, OracleProcess *p, int from) {
   for (int i = from; i < o->n_members; i++) {
@@ -241,8 +299,8 @@ static OracleMove oracle_add(Oracle *o, OracleProcess *p) {
   oracle_load(o, p, o->array, (uint64_t)o->z.array_hdr);
   while (i < n && (o->given.array == ARRAY_UNSORTED || o->member[i] < p->procno)) i++;
   if (o->given.array != ARRAY_UNSORTED) oracle_load(o, p, o->dense[0], (uint64_t)((i < n ? i + 1 : n) * 4));
-  oracle_move(o, p, i + 1, n - i);
-  oracle_move(o, p, i, 1);
+  if (o->given.array != ARRAY_UNSORTED) oracle_move(o, p, i, n - i, 1);
+  oracle_put(o, p, i);
   if (o->given.array == ARRAY_PRE_14) oracle_store(o, p, o->pgxact + (uint64_t)p->procno * 12, 12);
   oracle_place_word(o, p, p->procno, false);
   oracle_store(o, p, o->array, (uint64_t)o->z.array_hdr);
@@ -255,10 +313,10 @@ static OracleMove oracle_add(Oracle *o, OracleProcess *p) {
 static void oracle_close_gap(Oracle *o, OracleProcess *p, int i) {
   const int n = o->n_members - 1;
   if (o->given.array == ARRAY_UNSORTED && i < n) {
-    oracle_move(o, p, i, 1);
+    oracle_move(o, p, n, 1, i - n);
     o->member[i] = o->member[n];
   } else if (o->given.array != ARRAY_UNSORTED) {
-    oracle_move(o, p, i, n - i);
+    oracle_move(o, p, i + 1, n - i, -1);
     for (int j = i; j < n; j++) o->member[j] = o->member[j + 1];
   }
   o->n_members = n;

@@ -50,39 +50,45 @@ static void oracle_sinval_list(Oracle *o, OracleProcess *p, int i, int n) {
   o->sinval_user[i] = o->sinval_user[n];
   o->sinval_user[n] = -1;
 }
+static void oracle_sinval_counters(Oracle *o, OracleProcess *p, bool load) {
+  if (load) oracle_load(o, p, o->sinval_hdr, 16);
+  oracle_touch(o, p, o->sinval_count, 16, load);
+}
 static void oracle_sinval_join(Oracle *o, OracleProcess *p) {
-  oracle_load(o, p, o->sinval_hdr, 64);
+  oracle_sinval_counters(o, p, true);
   if (o->given.version <= 16) {
     oracle_sinval_scan(o, p);
-  } else {
+  } else { /* is the entry free? then: listed, filled */
     const int n = o->n_sinval++;
-    oracle_store(o, p, oracle_sinval_entry(o, p->procno), (uint64_t)o->z.sinval);
+    oracle_load(o, p, oracle_sinval_entry(o, p->procno), 4);
     oracle_store(o, p, o->sinval_nos + (uint64_t)n * 4, 4);
+    oracle_store(o, p, oracle_sinval_entry(o, p->procno), (uint64_t)o->z.sinval);
     o->sinval_user[n] = p->procno;
   }
-  oracle_store(o, p, o->sinval_hdr, 64);
+  oracle_sinval_counters(o, p, false);
 }
 static void oracle_sinval_leave(Oracle *o, OracleProcess *p) {
-  oracle_load(o, p, o->sinval_hdr, 64);
+  oracle_sinval_counters(o, p, true);
   if (o->given.version <= 16)
     oracle_sinval_shrink(o, p, oracle_sinval_of(o, p->procno));
   else
     oracle_sinval_list(o, p, oracle_sinval_of(o, p->procno), --o->n_sinval);
-  oracle_store(o, p, o->sinval_hdr, 64);
+  oracle_sinval_counters(o, p, false);
 }
 /* MyBackendId - 1 to 16, the proc number since. */
 static int oracle_backend_index(const Oracle *o, const OracleProcess *p) {
   return o->given.version <= 16 ? oracle_sinval_of(o, p->procno) : p->procno;
 }
 static void oracle_signal(Oracle *o, OracleProcess *p) {
-  oracle_store(o, p, o->signal + (uint64_t)(oracle_backend_index(o, p) * o->z.signal), (uint64_t)o->z.signal);
+  const uint64_t at = o->signal + (uint64_t)(oracle_backend_index(o, p) * o->z.signal);
+  oracle_load(o, p, at, 4); /* pss_pid */
+  oracle_load(o, p, o->signal_hdr, 8);
+  oracle_store(o, p, at, (uint64_t)o->z.signal);
 }
 static void oracle_status(Oracle *o, OracleProcess *p) {
-  const int i = oracle_backend_index(o, p);
-  for (int a = 0; a < 4; a++) {
-    const int width = a ? oracle_area[a] : o->z.status;
-    oracle_store(o, p, o->status[a] + (uint64_t)(i * width), (uint64_t)width);
-  }
+  const int i = oracle_backend_index(o, p), width[] = {o->z.status, 64, 64, 1024, 324, o->z.gss};
+  oracle_load(o, p, o->status[0] + (uint64_t)(i * width[0]), 4); /* st_changecount++ */
+  for (int a = 0; a < 6; a++) oracle_store(o, p, o->status[a] + (uint64_t)(i * width[a]), (uint64_t)width[a]);
 }
 
 /* ---- following a trace ---- */

@@ -6,15 +6,16 @@
 
 /* Facts sections 1, 3 and 4: sizes by gcc 12 on x86-64, policies as read at each branch point. */
 typedef struct {
-  int size, align, pgxactoff, links, pid, proc_hdr, array_header, auxiliary, sinval_entry, signal, status, fast_path;
+  int size, align, pgxactoff, links, pid, proc_hdr, array_header, auxiliary, sinval_entry, signal, status, fast_path,
+      types, gss;
 } VersionGeometry;
 static const VersionGeometry version_geometry[] = {
-    [0] = {880, 8, 68, 0, 64, 120, 40, 5, 32, 80, 432, 0},
-    [1] = {880, 8, 68, 0, 64, 104, 40, 5, 32, 80, 432, 0},
-    [2] = {880, 8, 68, 0, 64, 136, 40, 5, 32, 88, 432, 0},
-    [3] = {888, 8, 64, 0, 60, 136, 36, 6, 16, 88, 432, 0},
-    [4] = {832, 8, 64, 0, 60, 128, 36, 38, 16, 128, 440, 288},
-    [5] = {896, 128, 44, 8, 24, 128, 36, 38, 16, 112, 440, 576},
+    [0] = {880, 8, 68, 0, 64, 120, 40, 5, 32, 80, 432, 0, 8, 66},
+    [1] = {880, 8, 68, 0, 64, 104, 40, 5, 32, 80, 432, 0, 6, 66},
+    [2] = {880, 8, 68, 0, 64, 136, 40, 5, 32, 88, 432, 0, 6, 67},
+    [3] = {888, 8, 64, 0, 60, 136, 36, 6, 16, 88, 432, 0, 6, 67},
+    [4] = {832, 8, 64, 0, 60, 128, 36, 38, 16, 128, 440, 288, 38, 67},
+    [5] = {896, 128, 44, 8, 24, 128, 36, 38, 16, 112, 440, 576, 38, 67},
 };
 
 static inline void version_set_geometry(PgConfig *c, const VersionGeometry *g) {
@@ -30,6 +31,9 @@ static inline void version_set_geometry(PgConfig *c, const VersionGeometry *g) {
   c->proc_signal_bytes = g->signal;
   c->backend_status_bytes = g->status;
   c->fast_path_bytes = g->fast_path;
+  c->auxiliary_types = g->types;
+  c->ssl_status_bytes = 324;
+  c->gss_status_bytes = g->gss;
 }
 
 static inline void version_set_policies(PgConfig *c, int version) {
@@ -40,6 +44,7 @@ static inline void version_set_policies(PgConfig *c, int version) {
   c->initial = version >= 17 ? INITIAL_ASCENDING : INITIAL_DESCENDING;
   c->leader_at_head = version >= 16;
   c->one_chunk = version >= 18;
+  c->header_place = version >= 19 ? HEADER_BEHIND : HEADER_BEFORE;
   c->child_list = version >= 18 ? CHILD_LIST_POOLED : CHILD_LIST_WALKED;
   c->sinval = version >= 17 ? SINVAL_SCAN_AT_EXIT : SINVAL_SCAN_AT_CONNECT;
   c->clear_pid_at_exit = version >= 17;

@@ -57,6 +57,9 @@ static void sizes(void) {
                                    MEMBER(sinval_entry_bytes),
                                    MEMBER(proc_signal_bytes),
                                    MEMBER(backend_status_bytes),
+                                   MEMBER(ssl_status_bytes),
+                                   MEMBER(gss_status_bytes),
+                                   MEMBER(auxiliary_types),
                                    MEMBER(max_connections),
                                    MEMBER(autovacuum_max_workers),
                                    MEMBER(max_worker_processes),
@@ -73,7 +76,7 @@ static void policies(void) {
   static const Member members[] = {
       MEMBER(take),           MEMBER(give),         MEMBER(initial),       MEMBER(links),
       MEMBER(leader_at_head), MEMBER(offsets),      MEMBER(order),         MEMBER(read_before_write),
-      MEMBER(one_chunk),      MEMBER(child_list),   MEMBER(sinval),        MEMBER(clear_pid_at_exit),
+      MEMBER(one_chunk),      MEMBER(header_place),      MEMBER(child_list),   MEMBER(sinval),        MEMBER(clear_pid_at_exit),
       MEMBER(bg_autovacuum),  MEMBER(bg_bgworkers), MEMBER(bg_walsenders), MEMBER(bg_prepared),
       MEMBER(bg_slotsync),    MEMBER(superusers),   MEMBER(snapshots)};
   same(members, G_N_ELEMENTS(members));

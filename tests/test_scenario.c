@@ -458,12 +458,15 @@ static void same_layout(const PgConfig *mine, const PgConfig *theirs) {
   SAME(off_pid);
   SAME(array_phase);
   SAME(one_chunk);
+  SAME(header_place);
   SAME(fast_path_bytes);
   SAME(proc_hdr_bytes);
   SAME(proc_array_header_bytes);
   SAME(sinval_entry_bytes);
   SAME(proc_signal_bytes);
   SAME(backend_status_bytes);
+  SAME(ssl_status_bytes);
+  SAME(gss_status_bytes);
 }
 
 static void same_sizes(const PgConfig *mine, const PgConfig *theirs) {
@@ -479,6 +482,7 @@ static void same_sizes(const PgConfig *mine, const PgConfig *theirs) {
   SAME(autovacuum_pool_by_slots);
   SAME(special_workers);
   SAME(auxiliary_procs);
+  SAME(auxiliary_types);
   SAME(bg_autovacuum);
   SAME(bg_bgworkers);
   SAME(bg_walsenders);

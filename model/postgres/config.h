@@ -34,6 +34,10 @@ typedef enum {
   LIST_BY_SLOT,
   LIST_BY_PROC_ARRAY
 } Listing; /* listing: by-slot | by-proc-array: who lists the live backends how */
+typedef enum {
+  HEADER_BEFORE, /* proc_header: before (to 18). PROC_HDR, arrays, then the free lists' spinlock; semaphores elsewhere */
+  HEADER_BEHIND  /* behind (19): arrays, then PROC_HDR with the spinlock in it, then semaphores */
+} HeaderPlace;
 typedef enum { TOUCH_AUTO, TOUCH_WORDS, TOUCH_RANGES } TouchMode; /* machine.touch */
 
 /* A step of the model left out or done twice: how a mutant is written in a scenario (postgres.steps: {STEP:
@@ -68,6 +72,7 @@ typedef struct {
    * the slotsync worker too; 0 counts as 1); pools.auxiliary: 5, 6, 38 */
   bool autovacuum_pool_by_slots;
   int special_workers, auxiliary_procs;
+  int auxiliary_types; /* pools.auxiliary_types: slots beside MaxBackends in PgBackendStatus and ProcSignal. 8, 6, 38 */
   /* background: stock (av launcher, logical replication launcher) | none | {walsenders: N, prepared: N, slotsync: N}
    * beside stock. A slotsync worker is paid for by special_workers 2; with less it takes a client's slot (S34) */
   int bg_autovacuum, bg_bgworkers, bg_walsenders, bg_prepared, bg_slotsync;
@@ -77,6 +82,7 @@ typedef struct {
   bool one_chunk;  /* one_chunk: PGPROC array and dense arrays back to back (18 and later) or apart, each at 128 B */
   int fast_path_bytes; /* fast_path_bytes: bytes per proc outside PGPROC (0 to 17; 288 in 18; 576 in 19) */
   int proc_hdr_bytes, proc_array_header_bytes; /* same names; 0: 128 and 36 */
+  HeaderPlace header_place;
   FreeListTake take;
   FreeListGive give;
   FreeListInitial initial;
@@ -88,6 +94,7 @@ typedef struct {
   ChildList child_list;
   SinvalScan sinval;
   int sinval_entry_bytes, proc_signal_bytes, backend_status_bytes; /* same names */
+  int ssl_status_bytes, gss_status_bytes; /* same names; 0: built without */
   int snapshots;          /* snapshots: shared passes through ProcArrayLock during start-up */
   bool superusers;        /* clients_are_superusers */
   int listen_backlog;     /* listen_backlog: how many connects may queue; else refused. 0: no limit */

@@ -22,9 +22,11 @@ static uint64_t sinval_entry(const PgShared *s, int i) {
   return s->sinval + (uint64_t)i * (uint64_t)s->config.sinval_entry_bytes;
 }
 
+/* procPid of each, the first member. */
 static void sinval_scan(const PgShared *s, int from, int to, AddressSpace *as, PgCost *c) {
+  if (from >= to) return;
   uint64_t width = (uint64_t)s->config.sinval_entry_bytes;
-  pg_read(c, PGF_SINVAL, as, sinval_entry(s, from), (uint64_t)(to - from) * width, to - from);
+  pg_read(c, PGF_SINVAL, as, sinval_entry(s, from), (uint64_t)(to - from - 1) * width + MIN(width, 4), to - from);
   c->use[PGF_SINVAL].scanned += to - from;
 }
 
@@ -41,8 +43,13 @@ static void sinval_add_scanning(PgShared *s, int procno, AddressSpace *as, PgCos
   pg_write(c, PGF_SINVAL, as, sinval_entry(s, entry), (uint64_t)s->config.sinval_entry_bytes, 1);
 }
 
-void sinval_add(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
+static void read_counters(const PgShared *s, AddressSpace *as, PgCost *c) {
   pg_read(c, PGF_SINVAL, as, s->sinval_header, 16, 1);
+  pg_read(c, PGF_SINVAL, as, s->sinval_count, 16, 1);
+}
+
+void sinval_add(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
+  read_counters(s, as, c);
   if (s->config.sinval == SINVAL_SCAN_AT_CONNECT) {
     sinval_add_scanning(s, procno, as, c);
   } else {
@@ -51,10 +58,11 @@ void sinval_add(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
     s->state->sinval_last++;
     s->sinval_procnos[n] = procno;
     s->sinval_at[procno] = n;
-    pg_write(c, PGF_SINVAL, as, sinval_entry(s, procno), (uint64_t)s->config.sinval_entry_bytes, 1);
+    pg_read(c, PGF_SINVAL, as, sinval_entry(s, procno), 4, 1);
     pg_write(c, PGF_SINVAL, as, s->sinval_nos + (uint64_t)n * 4, 4, 1);
+    pg_write(c, PGF_SINVAL, as, sinval_entry(s, procno), (uint64_t)s->config.sinval_entry_bytes, 1);
   }
-  pg_write(c, PGF_SINVAL, as, s->sinval_header, 16, 1);
+  pg_write(c, PGF_SINVAL, as, s->sinval_count, 16, 1);
 }
 
 /* lastBackend comes down over free entries at the end. */
@@ -87,12 +95,12 @@ static void sinval_remove_procno(PgShared *s, int procno, AddressSpace *as, PgCo
 }
 
 void sinval_remove(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
-  pg_read(c, PGF_SINVAL, as, s->sinval_header, 16, 1);
+  read_counters(s, as, c);
   if (s->config.sinval == SINVAL_SCAN_AT_CONNECT)
     sinval_remove_entry(s, procno, as, c);
   else
     sinval_remove_procno(s, procno, as, c);
-  pg_write(c, PGF_SINVAL, as, s->sinval_header, 16, 1);
+  pg_write(c, PGF_SINVAL, as, s->sinval_count, 16, 1);
 }
 
 /* Number of a backend's slot in ProcSignal and PgBackendStatus. It keeps it to the end (MyBEEntry), though the sinval
@@ -101,14 +109,19 @@ static uint64_t backend_number(const PgShared *s, int procno) {
   return (uint64_t)(s->config.sinval == SINVAL_SCAN_AT_CONNECT ? s->sinval_at[procno] : procno);
 }
 
+/* ProcSignalInit looks at the slot's pid, then at the barrier generation; the cleanup looks at the pid. */
 void proc_signal_write(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
-  uint64_t bytes = (uint64_t)s->config.proc_signal_bytes;
-  pg_write(c, PGF_PROC_SIGNAL, as, s->proc_signal + backend_number(s, procno) * bytes, bytes, 1);
+  uint64_t bytes = (uint64_t)s->config.proc_signal_bytes, at = s->proc_signal + backend_number(s, procno) * bytes;
+  pg_read(c, PGF_PROC_SIGNAL, as, at, 4, 1);
+  pg_read(c, PGF_PROC_SIGNAL, as, s->signal_header, 8, 1);
+  pg_write(c, PGF_PROC_SIGNAL, as, at, bytes, 1);
 }
 
-/* pgstat_bestart fills the entry and puts terminators into its strings; clearing writes st_procpid alone. */
+/* The entry's change count is loaded before anything is stored. pgstat_bestart fills the entry and puts terminators
+ * into its strings; clearing writes st_procpid alone. */
 void backend_status_write(PgShared *s, int procno, bool clear, AddressSpace *as, PgCost *c) {
   uint64_t n = backend_number(s, procno);
+  pg_read(c, PGF_BACKEND_STATUS, as, s->status[0] + n * s->status_width[0], 4, 1);
   if (clear) {
     pg_write(c, PGF_BACKEND_STATUS, as, s->status[0] + n * s->status_width[0], 8, 1);
     return;

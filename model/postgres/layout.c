@@ -1,15 +1,20 @@
 /* layout.c - where the structures lie: one segment in the order in which CreateSharedMemoryAndSemaphores makes them,
  * and the arrays of their contents in the arena.
  *
- * To 17 the PGPROC array and the dense arrays are chunks of their own, each at a cache line of 128 bytes; since 18
- * they are one chunk, back to back. The page phase of the PGPROC array is a parameter: what lies before it depends on
- * settings that are not modelled. */
+ * Neighbours count: a load maps the 64 KiB around it, so what lies beside the PGPROC array decides which of its pages
+ * a connect finds mapped. Every chunk begins at a multiple of 128 bytes. To 17 the PGPROC array and the dense arrays
+ * are chunks of their own; since 18 they are one, back to back. The page phase of the PGPROC array is a parameter:
+ * what lies before it depends on settings that are not modelled, and on the address that the kernel gives. */
 #include "model/postgres/layout.h"
 
 enum { CHUNK_ALIGN = 128, SEMAPHORE_BYTES = 128, PHASE_SPAN = 65536, SMALL = 1024, ARRAYS_MOST = 32768 };
+/* Between what is modelled: KnownAssignedXids (a standby's, 65 a slot, 4 bytes and one), prepared transactions,
+ * background workers. They are never touched here and push apart what lies behind them. */
+enum { KNOWN_XIDS = 65, TWO_PHASE_BYTES = 16, PREPARED_BYTES = 208, WORKERS_HEADER = 16, WORKER_BYTES = 560 };
 
 const char *pg_field_name(PgField f) {
   static const char *const names[PGF_COUNT] = {[PGF_PROC_HDR] = "PROC_HDR",
+                                               [PGF_STRUCT_LOCK] = "ProcStructLock",
                                                [PGF_FREE_SLOTS] = "free slots",
                                                [PGF_PGPROC] = "PGPROC",
                                                [PGF_LINKS] = "PGPROC.links",
@@ -67,11 +72,23 @@ static void lay_out_dense(PgShared *s, int total) {
   dense_add(s, PGF_STATUS, PGSTEP_MOVE_STATUS, 1, total, align);
 }
 
-static void lay_out_procs(PgShared *s, int total) {
+/* PROC_HDR, and behind it the bitmap that TAKE_LOWEST has in place of a list. */
+static void lay_out_header(PgShared *s, int total, uint64_t align, uint64_t phase) {
+  StructureId id = segment_add(s->segment, "PROC_HDR", pg_header_bytes(&s->config), 1, align, phase);
+  s->proc_hdr = segment_address(s->segment, id, 0);
+  if (s->config.take == TAKE_LOWEST) s->free_slots = add(s, "free slots", 8, (total + 63) / 64, 8);
+}
+
+/* The header ends where the array begins, give or take what rounds it up to a chunk. */
+static void lay_out_header_before(PgShared *s, int total) {
+  uint64_t bytes = pg_header_bytes(&s->config);
+  if (s->config.take == TAKE_LOWEST) bytes = (bytes + 7) / 8 * 8 + ((uint64_t)total + 63) / 64 * 8;
+  uint64_t chunk = (bytes + CHUNK_ALIGN - 1) / CHUNK_ALIGN * CHUNK_ALIGN, phase = (uint64_t)s->config.array_phase;
+  lay_out_header(s, total, PHASE_SPAN, (phase + PHASE_SPAN - chunk % PHASE_SPAN) % PHASE_SPAN);
+}
+
+static void lay_out_pgprocs(PgShared *s, int total) {
   const PgConfig *c = &s->config;
-  s->semaphores = add(s, "PGSemaphore", SEMAPHORE_BYTES, total, CHUNK_ALIGN);
-  s->proc_hdr = add(s, "PROC_HDR", c->proc_hdr_bytes ? c->proc_hdr_bytes : 128, 1, CHUNK_ALIGN);
-  if (c->take == TAKE_LOWEST) s->free_slots = add(s, "free slots", 8, total / 64 + 1, 8);
   StructureId id = segment_add(s->segment, "PGPROC", (uint64_t)c->pgproc_size, (uint64_t)total, PHASE_SPAN,
                                (uint64_t)c->array_phase);
   s->pgproc = segment_address(s->segment, id, 0);
@@ -82,30 +99,74 @@ static void lay_out_procs(PgShared *s, int total) {
   s->member_offset = (uint64_t)c->off_pgxactoff, s->member_bytes = 4;
   lay_out_dense(s, total);
   if (c->fast_path_bytes) s->fast_path = add(s, "fast-path locks", c->fast_path_bytes, total, CHUNK_ALIGN);
-  int header = c->proc_array_header_bytes ? c->proc_array_header_bytes : 36;
+}
+
+static void lay_out_proc_array(PgShared *s) {
+  int header = s->config.proc_array_header_bytes ? s->config.proc_array_header_bytes : 36;
   s->array_header = add(s, "ProcArray", header, 1, CHUNK_ALIGN);
   s->dense[DENSE_PGPROCNOS] = (DenseArray){.field = PGF_PGPROCNOS,
                                            .move = PGSTEP_MOVE_PGPROCNOS,
                                            .width = 4,
                                            .base = add(s, "ProcArray.pgprocnos", 4, s->max_procs, 4)};
+  add(s, "KnownAssignedXids", 4 * KNOWN_XIDS, s->max_procs, CHUNK_ALIGN);
+  add(s, "KnownAssignedXidsValid", KNOWN_XIDS, s->max_procs, CHUNK_ALIGN);
+}
+
+/* To 18 the semaphores are at the segment's start, far from the rest, and the free lists' spinlock is a chunk of its
+ * own behind the arrays. Since 19 header, lock within it, and semaphores follow the arrays. */
+static void lay_out_procs(PgShared *s, int total) {
+  bool before = s->config.header_place == HEADER_BEFORE;
+  if (before) {
+    s->semaphores = add(s, "PGSemaphore", SEMAPHORE_BYTES, total, CHUNK_ALIGN);
+    lay_out_header_before(s, total);
+  }
+  lay_out_pgprocs(s, total);
+  if (before) {
+    s->struct_lock = add(s, "ProcStructLock", 4, 1, CHUNK_ALIGN);
+  } else {
+    lay_out_header(s, total, CHUNK_ALIGN, 0);
+    s->semaphores = add(s, "PGSemaphore", SEMAPHORE_BYTES, total, CHUNK_ALIGN);
+  }
+  lay_out_proc_array(s);
+}
+
+static void lay_out_status(PgShared *s, int slots) {
+  const PgConfig *c = &s->config;
+  const char *const areas[STATUS_AREAS] = {"PgBackendStatus", "application names", "client host names",
+                                           "activity",        "TLS status",        "GSS status"};
+  const int widths[STATUS_AREAS] = {c->backend_status_bytes, 64, 64, 1024, c->ssl_status_bytes, c->gss_status_bytes};
+  for (int i = 0; i < STATUS_AREAS; i++) {
+    s->status_width[i] = (uint32_t)widths[i];
+    if (widths[i]) s->status[i] = add(s, areas[i], widths[i], slots, CHUNK_ALIGN);
+  }
+}
+
+/* SISeg: counters, a ring of 4096 messages of 16 bytes, one entry a backend. Since 17 numProcs and a pointer lie
+ * between the ring and the entries, and the dense array of proc numbers behind them. */
+static void lay_out_sinval(PgShared *s) {
+  const PgConfig *c = &s->config;
+  bool dense = c->sinval == SINVAL_SCAN_AT_EXIT;
+  int entries = s->pools.max_backends + (dense ? s->pools.auxiliary : 0);
+  s->sinval_header = add(s, "sinval header", dense ? 16 : 24, 1, CHUNK_ALIGN);
+  add(s, "sinval messages", 16, 4096, 8);
+  s->sinval_count = dense ? add(s, "sinval.numProcs", 16, 1, 8) : s->sinval_header;
+  s->sinval = add(s, "sinval", c->sinval_entry_bytes, entries, 8);
+  if (dense) s->sinval_nos = add(s, "sinval.pgprocnos", 4, entries, 4);
 }
 
 static void lay_out_entries(PgShared *s) {
   const PgConfig *c = &s->config;
-  int statuses = s->pools.max_backends + s->pools.auxiliary;
-  const char *const areas[STATUS_AREAS] = {"PgBackendStatus", "application names", "client host names", "activity"};
-  const uint32_t widths[STATUS_AREAS] = {(uint32_t)c->backend_status_bytes, 64, 64, 1024};
-  for (int i = 0; i < STATUS_AREAS; i++) {
-    s->status_width[i] = widths[i];
-    s->status[i] = add(s, areas[i], widths[i], statuses, CHUNK_ALIGN);
-  }
-  s->sinval_header = add(s, "sinval header", 64, 1, CHUNK_ALIGN);
-  s->sinval = add(s, "sinval", c->sinval_entry_bytes, statuses, 8);
-  if (c->sinval == SINVAL_SCAN_AT_EXIT) s->sinval_nos = add(s, "sinval.pgprocnos", 4, statuses, 4);
+  int slots = s->pools.max_backends + c->auxiliary_types;
+  lay_out_status(s, slots);
+  add(s, "Prepared Transaction Table", TWO_PHASE_BYTES + PREPARED_BYTES * c->max_prepared_transactions, 1, CHUNK_ALIGN);
+  add(s, "Background Worker Data", WORKERS_HEADER + WORKER_BYTES * c->max_worker_processes, 1, CHUNK_ALIGN);
+  lay_out_sinval(s);
   s->pmchild_flags = pg_children_max(c);
   if (c->child_list == CHILD_LIST_POOLED) s->pmchild_flags += s->pools.total - s->pools.backends - s->pools.walsenders;
-  s->pmchild = add(s, "PMChildFlags", 4, s->pmchild_flags, CHUNK_ALIGN);
-  s->proc_signal = add(s, "ProcSignal", c->proc_signal_bytes, statuses, CHUNK_ALIGN);
+  add(s, "PMSignalState", c->child_list == CHILD_LIST_POOLED ? 48 : 40, 1, CHUNK_ALIGN);
+  s->pmchild = add(s, "PMChildFlags", 4, s->pmchild_flags, 4);
+  s->signal_header = add(s, "ProcSignal header", 8, 1, CHUNK_ALIGN);
+  s->proc_signal = add(s, "ProcSignal", c->proc_signal_bytes, slots, 8);
 }
 
 static void allocate(PgShared *s, Arena *a) {

@@ -21,7 +21,7 @@ typedef struct {
 } SharedState;
 
 enum { DENSE_PGPROCNOS, DENSE_XIDS, DENSE_SUBXIDS, DENSE_STATUS, DENSE_MAX };
-enum { STATUS_AREAS = 4 }; /* PgBackendStatus, application name, client host name, activity */
+enum { STATUS_AREAS = 6 }; /* PgBackendStatus, application name, client host name, activity, TLS, GSS */
 
 struct PgShared {
   PgConfig config;
@@ -33,8 +33,8 @@ struct PgShared {
       deviates; /* contents are kept; followers are touched as ranges; a step is not as in PostgreSQL */
   int max_procs, pool_first[PG_POOL_COUNT + 1], pmchild_flags;
   /* addresses */
-  uint64_t proc_hdr, free_slots, pgproc, array_header, pgxact, semaphores, fast_path, sinval_header, sinval, sinval_nos,
-      proc_signal, status[STATUS_AREAS], pmchild;
+  uint64_t proc_hdr, struct_lock, free_slots, pgproc, array_header, pgxact, semaphores, fast_path, sinval_header,
+      sinval_count, sinval, sinval_nos, signal_header, proc_signal, status[STATUS_AREAS], pmchild; /* 0: there is none */
   uint32_t status_width[STATUS_AREAS];
   uint64_t offset_base, offset_stride; /* of the word that says a slot's place */
   PgField offset_field;
@@ -73,6 +73,9 @@ static inline void pg_write(PgCost *c, PgField f, AddressSpace *as, uint64_t add
   if (len == 0) return;
   memory_touch(as, address, len, MEM_WRITE, &c->use[f].touch);
   c->use[f].stores += count;
+}
+static inline uint64_t pg_header_bytes(const PgConfig *c) {
+  return (uint64_t)(c->proc_hdr_bytes ? c->proc_hdr_bytes : 128);
 }
 static inline int pg_times(const PgShared *s, PgStep step) {
   return pg_step_times(&s->config, step);

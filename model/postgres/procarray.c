@@ -26,13 +26,15 @@ static int search(PgShared *s, int procno, int n, AddressSpace *as, PgCost *c) {
   return i;
 }
 
-/* memmove of entries [from, n) by one place up or down; the destination is touched. */
+/* memmove of entries [from, n) by one place up or down. Every page of the source is loaded before a store can fault on
+ * it, whichever end memmove begins at; of the destination only a page that no source entry lies in is stored to first. */
 static void move_tail(PgShared *s, const DenseArray *d, int from, int n, int by, AddressSpace *as, PgCost *c) {
   if (from >= n) return;
   uint64_t width = d->width, bytes = (uint64_t)(n - from) * width;
   for (int times = pg_times(s, d->move); times > 0; times--) {
     if (d->data)
       memmove((char *)d->data + (uint64_t)(from + by) * width, (char *)d->data + (uint64_t)from * width, bytes);
+    pg_read(c, d->field, as, d->base + (uint64_t)from * width, bytes, n - from);
     pg_write(c, d->field, as, d->base + (uint64_t)(from + by) * width, bytes, n - from);
     c->use[d->field].moved_bytes += (int64_t)bytes;
     c->bytes_moved += (int64_t)bytes;

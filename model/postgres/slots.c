@@ -98,6 +98,19 @@ static int take_lowest(PgShared *s, FreeList *l, PgPool pool, AddressSpace *as, 
 static uint64_t links_at(const PgShared *s, int procno) {
   return pgproc_at(s, procno) + (uint64_t)s->config.off_links;
 }
+/* The list's head, and spins_per_delay at the other end of the header. */
+static void read_header(const PgShared *s, AddressSpace *as, PgCost *c) {
+  pg_read(c, PGF_PROC_HDR, as, s->proc_hdr, pg_header_bytes(&s->config), 1);
+}
+
+/* The spinlock of the free lists: ProcStructLock, or freeProcsLock within PROC_HDR. An exchange is a store. */
+static void lock_lists(const PgShared *s, AddressSpace *as, PgCost *c) {
+  if (s->struct_lock)
+    pg_write(c, PGF_STRUCT_LOCK, as, s->struct_lock, 4, 1);
+  else
+    pg_write(c, PGF_PROC_HDR, as, s->proc_hdr, 4, 1);
+}
+
 static uint64_t node_bytes(const PgShared *s) {
   return s->config.links == LINKS_DOUBLE ? 16 : 8;
 }
@@ -134,7 +147,8 @@ static void forget_links(PgShared *s, int procno) {
 
 int slot_take(PgShared *s, PgPool pool, int owner, AddressSpace *as, PgCost *c) {
   g_assert(pool != PG_AUXILIARY && owner > 0);
-  pg_read(c, PGF_PROC_HDR, as, s->proc_hdr, 16, 1);
+  lock_lists(s, as, c);
+  read_header(s, as, c);
   int procno = take_one(s, pool, as, c);
   if (procno < 0) return -1;
   if (pg_times(s, PGSTEP_POP_FREE) == 2) {
@@ -180,7 +194,8 @@ void slot_give(PgShared *s, int procno, bool led_a_group, AddressSpace *as, PgCo
   if (s->config.clear_pid_at_exit) s->pid[procno] = 0;
   s->owner[procno] = 0;
   s->sinval_at[procno] = 0;
-  pg_read(c, PGF_PROC_HDR, as, s->proc_hdr, 16, 1);
+  lock_lists(s, as, c);
+  read_header(s, as, c);
   for (int n = pg_times(s, PGSTEP_PUSH_FREE); n > 0; n--) {
     if (s->config.take == TAKE_LOWEST) {
       bit_set(s, l, procno);
@@ -197,7 +212,8 @@ void slot_give(PgShared *s, int procno, bool led_a_group, AddressSpace *as, PgCo
 /* HaveNFreeProcs walks at most n nodes. */
 bool slots_have_free(PgShared *s, int n, AddressSpace *as, PgCost *c) {
   int found = 0;
-  pg_read(c, PGF_PROC_HDR, as, s->proc_hdr, 16, 1);
+  lock_lists(s, as, c);
+  read_header(s, as, c);
   for (int p = pg_free_first(s, PG_BACKENDS); p >= 0 && found < n; p = pg_free_next(s, p), found++)
     if (s->config.take == TAKE_LOWEST)
       pg_read(c, PGF_FREE_SLOTS, as, s->free_slots + (uint64_t)(p / 64) * 8, 8, 1);

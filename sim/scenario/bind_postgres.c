@@ -20,12 +20,15 @@ static const struct {
                {"postgres.reserved_connections", AT(reserved_connections)},
                {"postgres.pools.special_workers", AT(special_workers)},
                {"postgres.pools.auxiliary", AT(auxiliary_procs)},
+               {"postgres.pools.auxiliary_types", AT(auxiliary_types)},
                {"postgres.fast_path_bytes", AT(fast_path_bytes)},
                {"postgres.proc_hdr_bytes", AT(proc_hdr_bytes)},
                {"postgres.proc_array_header_bytes", AT(proc_array_header_bytes)},
                {"postgres.sinval_entry_bytes", AT(sinval_entry_bytes)},
                {"postgres.proc_signal_bytes", AT(proc_signal_bytes)},
                {"postgres.backend_status_bytes", AT(backend_status_bytes)},
+               {"postgres.ssl_status_bytes", AT(ssl_status_bytes)},
+               {"postgres.gss_status_bytes", AT(gss_status_bytes)},
                {"postgres.snapshots", AT(snapshots)}};
 
 static const struct {
@@ -60,6 +63,7 @@ static void bind_policies(const Scenario *s, PgConfig *c) {
   c->order = (ArrayOrder)CHOICE(s, "postgres.proc_array.order", "sorted", "unsorted");
   c->child_list = (ChildList)CHOICE(s, "postgres.child_list", "walked", "pooled");
   c->sinval = (SinvalScan)CHOICE(s, "postgres.sinval", "scan-at-connect", "scan-at-exit");
+  c->header_place = (HeaderPlace)CHOICE(s, "postgres.proc_header", "before", "behind");
   c->listing = (Listing)CHOICE(s, "postgres.listing", "by-slot", "by-proc-array");
   c->touch = (TouchMode)CHOICE(s, "machine.touch", "auto", "words", "ranges");
   c->superusers = scenario_is(s, "workload.login", "superuser");
