@@ -15,7 +15,8 @@ static PgbenchConfig pgbench_config(const Scenario *s) {
   PgbenchConfig c = {.clients = (int)scenario_int(s, "workload.clients"),
                      .transactions = scenario_int(s, "workload.transactions"),
                      .reconnect = scenario_bool(s, "workload.reconnect"),
-                     .between = (int)scenario_int(s, "workload.between_iterations")};
+                     .between = (int)scenario_int(s, "workload.between_iterations"),
+                     .before = (int)scenario_int(s, "workload.before_iterations")};
   c.threads = (int)MIN(scenario_int(s, "workload.threads"), c.clients);
   if (!scenario_is(s, "workload.iterations", "warm")) c.iterations = (int)scenario_int(s, "workload.iterations");
   if (scenario_is(s, "workload.exit_order", "in-order")) c.exit_order = EXIT_IN_ORDER;

@@ -166,6 +166,7 @@ static Step ready(World *w, ProcId self, void *locals) {
   PgServer *sv = server_of(w, self);
   if (b->counted) {
     sv->sums.connected++;
+    g_array_append_val(sv->faults, g_array_index(sv->tallies, BackendTally, self).faults);
     sv->sums.table_bytes += (int64_t)address_space_table_bytes(space_of(sv, self));
   }
   sv->conn[b->conn].up = 1;
@@ -260,7 +261,8 @@ const ProcessType backend_type = {"backend", sizeof(Backend), resume, at};
 /* The address space is the process's own: empty, as after fork. */
 static void give_space(PgServer *sv, ProcId p) {
   if (sv->spaces->len <= p) g_ptr_array_set_size(sv->spaces, (gint)p + 1);
-  if (sv->times->len <= p) g_array_set_size(sv->times, p + 1);
+  if (sv->tallies->len <= p) g_array_set_size(sv->tallies, p + 1);
+  g_array_index(sv->tallies, BackendTally, p) = (BackendTally){0};
   AddressSpace *as = sv->spaces->pdata[p];
   if (as)
     address_space_reset(as, ++sv->owners);

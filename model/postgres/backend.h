@@ -55,9 +55,10 @@ typedef struct {
   int64_t clients; /* that run transactions; with -C each connects many times */
 } Sums;
 
+/* Of one backend, beside its state: when it began to wait for ProcArrayLock and to hold it, its faults so far. */
 typedef struct {
-  int64_t wait_from, hold_from;
-} LockTimes;
+  int64_t wait_from, hold_from, faults;
+} BackendTally;
 
 struct PgServer {
   World *w;
@@ -77,7 +78,8 @@ struct PgServer {
   GDestroyNotify workload_free;
   /* beside the state */
   GPtrArray *spaces; /* AddressSpace by ProcId */
-  GArray *times;     /* LockTimes by ProcId */
+  GArray *tallies;   /* BackendTally by ProcId */
+  GArray *faults;    /* of int64_t: of each counted backend until it was ready, in the order of becoming so */
   guint owners;      /* address spaces' owners so far */
   FieldId fields[PGF_COUNT];
   SiteId sites[SITE_COUNT];

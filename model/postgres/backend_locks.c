@@ -2,8 +2,8 @@
  * were waited for and held. The times are the ledger's: they lie beside the state. */
 #include "model/postgres/backend_stages.h"
 
-static LockTimes *times_of(PgServer *sv, ProcId self) {
-  return &g_array_index(sv->times, LockTimes, self);
+static BackendTally *times_of(PgServer *sv, ProcId self) {
+  return &g_array_index(sv->tallies, BackendTally, self);
 }
 
 void backend_asked_procarray(PgServer *sv, ProcId self) {
@@ -16,7 +16,7 @@ Step backend_lock_procarray(PgServer *sv, ProcId self, LockMode mode) {
 }
 
 void backend_got_procarray(PgServer *sv, ProcId self, const Backend *b, bool connecting) {
-  LockTimes *t = times_of(sv, self);
+  BackendTally *t = times_of(sv, self);
   t->hold_from = server_now(sv);
   if (b->counted && connecting) sv->sums.lock_wait_ns = ns_sum(sv->sums.lock_wait_ns, t->hold_from - t->wait_from);
 }

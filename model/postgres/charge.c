@@ -65,6 +65,7 @@ int64_t server_charge(PgServer *sv, ProcId self, PgSite site, const PgCost *c, b
     total_faults += faults;
     if (pg_field_in_pgproc(f)) allprocs += faults;
   }
+  g_array_index(sv->tallies, BackendTally, self).faults += total_faults;
   if (counted) add_to_sums(&sv->sums, site, c, total_faults, allprocs);
   return MIN(total_ns, NS_NEVER);
 }

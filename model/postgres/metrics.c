@@ -2,7 +2,7 @@
  */
 #include "model/postgres/backend.h"
 
-enum { WARM_NEEDED = 3, METRICS_MAX = 16 };
+enum { WARM_NEEDED = 3, METRICS_MAX = 16, FIRST_AND_LAST = 50, PARTS = 10 };
 
 typedef struct {
   const char *name;
@@ -48,7 +48,36 @@ static void collect(const PgServer *sv, Figures *f, bool with_connect_time) {
   transactions(f, s);
 }
 
+/* Mean of the faults of backends [from, to) in the order in which they became ready. */
+static double mean_faults(const PgServer *sv, guint from, guint to) {
+  int64_t sum = 0;
+  g_assert(from < to && to <= sv->faults->len);
+  for (guint i = from; i < to; i++) sum += g_array_index(sv->faults, int64_t, i);
+  return (double)sum / (to - from);
+}
+
+static void set_faults(const PgServer *sv, int iteration, const char *what, double value) {
+  g_autofree char *name = g_strdup_printf("iteration[%d].faults_%s", iteration, what);
+  ledger_set(world_ledger(sv->w), name, value);
+}
+
+/* The same figures as of a real server (sim/calibrate): each backend's faults by its place among the connects. */
+static void fault_series(const PgServer *sv, int iteration) {
+  guint n = sv->faults->len, ends = MIN(n, FIRST_AND_LAST);
+  if (n == 0) return;
+  double first = mean_faults(sv, 0, ends), last = mean_faults(sv, n - ends, n);
+  set_faults(sv, iteration, "mean", mean_faults(sv, 0, n));
+  set_faults(sv, iteration, "first50", first);
+  set_faults(sv, iteration, "last50", last);
+  set_faults(sv, iteration, "last50_minus_first50", last - first);
+  for (guint i = 0; n >= PARTS && i < PARTS; i++) {
+    g_autofree char *part = g_strdup_printf("tenth[%u]", i + 1);
+    set_faults(sv, iteration, part, mean_faults(sv, n * i / PARTS, n * (i + 1) / PARTS));
+  }
+}
+
 void iteration_begin(PgServer *sv) {
+  g_array_set_size(sv->faults, 0);
   sv->sums = (Sums){.start_ns = server_now(sv)};
 }
 
@@ -56,6 +85,7 @@ void iteration_end(PgServer *sv, int iteration, bool warm, bool with_connect_tim
   Ledger *l = world_ledger(sv->w);
   Figures f = {.n = 0};
   collect(sv, &f, with_connect_time);
+  fault_series(sv, iteration);
   if (warm && sv->n_warm++ == 0) g_array_set_size(sv->warm, f.n);
   for (guint i = 0; i < f.n; i++) {
     g_autofree char *name = g_strdup_printf("iteration[%d].%s", iteration, f.figure[i].name);

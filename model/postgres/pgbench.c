@@ -24,6 +24,7 @@ enum {
   M_BETWEEN_LEAVE,
   M_BETWEEN_GONE
 };
+/* A run begins at M_BETWEEN, with the short connections that come before the first iteration, if there are any. */
 
 static ObjectId main_inbox(const Bench *be) {
   return be->inbox[be->config.threads];
@@ -210,5 +211,7 @@ void pgbench_start(PgServer *sv, const PgbenchConfig *c) {
   be->thread_type = type_for(be, &pgbench_thread_type);
   sv->workload = be;
   sv->workload_free = bench_free;
-  world_spawn(w, type_for(be, &main_type), 0);
+  be->state->between_left = c->before;
+  Main *m = world_locals(w, world_spawn(w, type_for(be, &main_type), 0));
+  m->head.pc = c->before > 0 ? M_BETWEEN : M_BEGIN;
 }

@@ -16,7 +16,8 @@ PgServer *pg_server_new(World *w, const PgConfig *c, const MemoryConfig *m, GErr
   sv->postmaster_inbox = channel_new(w, "postmaster");
   sv->gone = queue_new(w, "backends gone");
   sv->spaces = g_ptr_array_new_with_free_func((GDestroyNotify)address_space_free);
-  sv->times = g_array_new(FALSE, TRUE, sizeof(LockTimes));
+  sv->tallies = g_array_new(FALSE, TRUE, sizeof(BackendTally));
+  sv->faults = g_array_new(FALSE, FALSE, sizeof(int64_t));
   sv->warm = g_array_new(FALSE, TRUE, sizeof(double));
   charges_open(sv);
   sv->backend_type = world_type(w, &backend_type);
@@ -30,7 +31,8 @@ void pg_server_free(PgServer *sv) {
   if (!sv) return;
   if (sv->workload_free) sv->workload_free(sv->workload);
   g_ptr_array_unref(sv->spaces);
-  g_array_unref(sv->times);
+  g_array_unref(sv->tallies);
+  g_array_unref(sv->faults);
   g_array_unref(sv->warm);
   pg_shared_free(sv->shared);
   g_free(sv);

@@ -28,6 +28,7 @@ typedef struct {
   ExitOrder exit_order; /* in the order in which slots were taken, scrambled so far as drawn by "exit-order" */
   int exit_window;      /* EXIT_WINDOW: who leaves next is one of so many, the longest connected */
   int between;          /* short connections between two iterations */
+  int before;           /* and before the first */
 } PgbenchConfig;
 void pgbench_start(PgServer *sv, const PgbenchConfig *c);
 

@@ -27,6 +27,7 @@ static bool workload_agrees(const Scenario *s, const ScenarioOptions *opt, GErro
   } of[] = {{"workload.threads", "pgbench"},    {"workload.transactions", "pgbench"},
             {"workload.reconnect", "pgbench"},  {"workload.iterations", "pgbench"},
             {"workload.exit_order", "pgbench"}, {"workload.between_iterations", "pgbench"},
+            {"workload.before_iterations", "pgbench"},
             {"workload.arrive", "storm"},       {"workload.hold", "storm"}};
   (void)opt;
   for (guint i = 0; i < G_N_ELEMENTS(of); i++)

@@ -209,6 +209,8 @@ static const KeyInfo rows[] = {
      .about = "Scrambled only within so many neighbours."},
     {"workload.between_iterations", K_INT, .dflt = "5", .hi = "262143", .example = "between_iterations: 0",
      .about = "Short connections between two iterations, which take slots too."},
+    {"workload.before_iterations", K_INT, .dflt = "0", .hi = "262143", .example = "before_iterations: 1",
+     .about = "Short connections before the first iteration: whoever looked whether the server is there."},
     {"workload.login", K_WORD, .dflt = "superuser", .words = "superuser user", .example = "login: user",
      .about = "Who the clients are: a user finds the reserved slots closed."},
     {"workload.arrive", K_WORD | K_MAP | K_ONE, .dflt = "together", .words = "together",
