@@ -138,20 +138,31 @@ static bool tell_example(const App *app, const Scenario *s, CheckReport *r, cons
 
 /* ---- what was covered ---- */
 
-static bool was_seen(const SearchResult *r, const char *what) {
-  for (guint i = 0; i < r->seen->len; i++)
-    if (strcmp(r->seen->pdata[i], what) == 0) return true;
+typedef struct {
+  CheckReport *r;
+  const char *type;
+} Never;
+
+static bool named(const GPtrArray *names, const char *what) {
+  for (guint i = 0; i < names->len; i++)
+    if (strcmp(names->pdata[i], what) == 0) return true;
   return false;
+}
+
+/* Two stages may share a name. */
+static void note_stage(const char *stage, void *data) {
+  const Never *n = data;
+  g_autofree char *what = g_strconcat(n->type, " ", stage, NULL);
+  if (named(n->r->search->seen, what) || named(n->r->never, what)) return;
+  g_ptr_array_add(n->r->never, g_steal_pointer(&what));
 }
 
 static void note_never(CheckReport *r, const World *w) {
   for (guint i = 0; i < world_types(w); i++) {
     TypeId t = (TypeId)i;
     const TypeGuide *g = world_guide_of(w, t);
-    for (const char *const *stage = g ? g->stages : NULL; stage && *stage; stage++) {
-      g_autofree char *what = g_strconcat(world_type_name(w, t), " ", *stage, NULL);
-      if (!was_seen(r->search, what)) g_ptr_array_add(r->never, g_steal_pointer(&what));
-    }
+    Never n = {r, world_type_name(w, t)};
+    if (g && g->stages) g->stages(w, note_stage, &n);
   }
 }
 

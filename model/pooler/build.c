@@ -184,6 +184,9 @@ static void make_types(Pooler *p) {
   world_guide(p->w, world_type(p->w, &session_type), &session_guide);
   world_guide(p->w, world_type(p->w, &server_type), &server_guide);
   world_guide(p->w, world_type(p->w, &cancel_type), &cancel_guide);
+  world_guide(p->w, world_type(p->w, &signal_type), &signal_guide);
+  world_guide(p->w, p->t_tick, &tick_guide);
+  world_guide(p->w, p->t_watch, &watch_guide);
   world_guide(p->w, p->t_event, &event_guide);
   world_guide(p->w, p->t_moment, &moment_guide);
   world_guide(p->w, p->t_arrivals, &arrivals_guide);

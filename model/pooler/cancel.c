@@ -127,6 +127,7 @@ static Step sent(Pooler *p, Cancel *x, ProcId self) {
   x->key_pid = e->key_pid;
   x->key_secret = e->key_secret;
   measure_cancel_sent(p, x);
+  said(p, self, party_client(x->client), party_cancel(p, x), "cancel %s", said_query(p, x->client, x->query));
   if (e->pool == DIRECT) {
     const Server *s = e->held[0] ? &p->servers[e->held[0] - 1] : NULL;
     x->pool = DIRECT;
@@ -151,6 +152,7 @@ static Step accept_it(Pooler *p, Cancel *x) {
   p->shared->next_process = (uint16_t)(p->shared->next_process % c->processes);
   x->process = (uint16_t)i;
   x->stage = X_AUTH;
+  said(p, x->proc, party_cancel(p, x), (Party){PARTY_POOLER, i}, "CancelRequest");
   if (p->processes[i].flags) return ends(p, x, OUT_LOST);
   return step_ran();
 }
@@ -218,7 +220,7 @@ static Step look_up(Pooler *p, Cancel *x) {
     return step_ran();
   }
   switch (look(p, x)) {
-  case LOOKED_UP: break;
+  case LOOKED_UP: said_pid(p, x->proc, x->pid); break;
   case LOOKED_AMISS: return ends(p, x, OUT_DROPPED);
   default: return ends(p, x, x->flags & XF_JUDGED ? OUT_DROPPED : dropped(p, x));
   }
@@ -324,6 +326,7 @@ static Step deliver(Pooler *p, Cancel *x, ProcId self) {
     x->flags |= XF_FORWARDED;
     carrier_connected(p, x);
     if (!(x->flags & XF_TWIN)) measure_cancel_forwarded(p, x);
+    said(p, self, party_cancel(p, x), (Party){PARTY_HOST, x->host}, "CancelRequest for pid %u", x->pid);
     fence_limit(p, x);
     if (x->pool != DIRECT && pool_config(p, x->pool)->ack == ACK_NONE) {
       fence_over(p, x);
@@ -377,6 +380,8 @@ static Step signal_it(Pooler *p, Cancel *x, ProcId self) {
   } else {
     x->backend = (uint16_t)(b + 1);
     x->flags |= XF_SIGNALLED;
+    uint16_t conn = p->hosts[x->host]->backends[b].conn;
+    if (conn) said(p, self, (Party){PARTY_HOST, x->host}, (Party){PARTY_SERVER, conn - 1u}, "SIGINT to pid %u", x->pid);
     const ServerConfig *s = &config_of(p)->servers[x->host];
     if (s->signal == SIGNAL_PROMPT) {
       cancel_handle(p, x, false);
@@ -430,14 +435,16 @@ static Step resume(World *w, ProcId self, void *locals) {
   case X_MATCH: return match(p, x, self);
   case X_SIGNAL: return signal_it(p, x, self);
   case X_STUCK: return stuck(p, x);
-  default: return cancel_next_pool(p, x);
+  default:
+    if (x->stage == X_EOF) said(p, self, (Party){PARTY_HOST, x->host}, party_cancel(p, x), "EOF");
+    return cancel_next_pool(p, x);
   }
 }
 
+static const char *const names[X_COUNT] = {"none",   "send",    "accept",  "authenticate", "look up", "queue",
+                                           "parked", "look up", "connect", "forward",      "deliver", "match",
+                                           "signal", "EOF",     "stuck",   "handle"};
 static const char *at(const World *w, const void *locals) {
-  static const char *const names[X_COUNT] = {"none",   "send",    "accept",  "authenticate", "look up", "queue",
-                                             "parked", "look up", "connect", "forward",      "deliver", "match",
-                                             "signal", "EOF",     "stuck",   "handle"};
   const Pooler *p = world_type_data(w, &cancel_type);
   return names[p->cancels[*(const uint32_t *)locals].stage];
 }
@@ -450,7 +457,26 @@ static const char *limit(const World *w, ProcId self, const void *locals) {
     return pool_config(p, x->pool)->carrier == CARRIER_SEMAPHORE ? "queue_timeout" : "cancel_wait_timeout";
   return x->flags & XF_FORWARDED ? "ack" : "cancel_connect_timeout";
 }
-const TypeGuide cancel_guide = {.limit = limit};
+
+/* Which stages the policies know; a fault or a limit may bring the others to any scenario. */
+static bool may_come(const Pooler *p, CancelStage stage) {
+  bool queues = false, links = false;
+  for (guint i = 0; i < p->n_pools; i++) {
+    const PoolConfig *c = pool_config(p, i);
+    queues |= c->carrier != CARRIER_UNLIMITED;
+    links |= c->server_identity == IDENTITY_OBJECT_LINK || c->lookup == LOOKUP_ARRIVAL_LINK;
+  }
+  if (stage == X_QUEUE || stage == X_PARKED) return queues;
+  return stage == X_FORWARD ? links : true;
+}
+
+static void stages(const World *w, void (*each)(const char *name, void *data), void *data) {
+  const Pooler *p = world_type_data(w, &cancel_type);
+  for (guint i = X_SENT; i < X_HANDLE && p->n_cancels; i++)
+    if (may_come(p, (CancelStage)i)) each(names[i], data);
+}
+
+const TypeGuide cancel_guide = {.limit = limit, .lane = cancel_lane, .stages = stages};
 
 const ProcessType cancel_type = {"cancel", sizeof(uint32_t), resume, at};
 
@@ -470,4 +496,5 @@ static const char *signal_at(const World *w, const void *locals) {
   return "handle";
 }
 
+const TypeGuide signal_guide = {.lane = signal_lane};
 const ProcessType signal_type = {"signal", sizeof(uint32_t), signal_resume, signal_at};

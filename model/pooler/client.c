@@ -107,6 +107,7 @@ static Step connect_op(Pooler *p, Client *c, const Op *op, ProcId self) {
       c->pc = (uint16_t)(client_script(p, c)->n_ops - 1);
       return failed(p, c);
     }
+    if (e->pool != DIRECT) said(p, self, party_client(client_id(p, c)), party_session(e), "connect");
   }
   if (e->state == CL_CONNECTING) return block(p, c, self, NO_LIMIT);
   c->stage = C_OP;
@@ -152,6 +153,7 @@ static Step query_op(Pooler *p, Client *c, const Op *op, ProcId self) {
     c->flags &= (uint16_t) ~(CLF_FAILED | CLF_CANCELLED);
     cancels_mark_stale(p, client_id(p, c), (guint)op->index);
     e->query = (uint16_t)op->index;
+    if (e->pool != DIRECT) said(p, self, party_client(client_id(p, c)), party_session(e), "%s", q->tag);
     session_ask(p, e, REQ_QUERY, link_delay(p, LINK_CLIENT_TO_POOLER, 0));
     cancels_of_query_sent(p, c, session_id(p, e), (guint)op->index);
     if (q->async) return went(c);
@@ -175,6 +177,8 @@ static Step end_op(Pooler *p, Client *c, const Op *op, ProcId self) {
     if (e->request != REQ_NONE) return block(p, c, self, NO_LIMIT);
     c->stage = C_ANSWER;
     c->flags &= (uint16_t)~CLF_ENDED;
+    if (e->pool != DIRECT)
+      said(p, self, party_client(client_id(p, c)), party_session(e), op->code == OP_COMMIT ? "commit" : "rollback");
     session_ask(p, e, REQ_END, link_delay(p, LINK_CLIENT_TO_POOLER, 0));
     return block(p, c, self, NO_LIMIT);
   }
@@ -310,9 +314,9 @@ static Step resume(World *w, ProcId self, void *locals) {
   }
 }
 
+static const char *const names[] = {"connect", "begin",      "commit", "rollback", "query",       "cancel", "await",
+                                    "wait",    "disconnect", "vanish", "loop",     "end of loop", "end"};
 static const char *at(const World *w, const void *locals) {
-  static const char *const names[] = {"connect", "begin",      "commit", "rollback", "query",       "cancel", "await",
-                                      "wait",    "disconnect", "vanish", "loop",     "end of loop", "end"};
   const Pooler *p = world_type_data(w, &client_type);
   const Client *c = &p->clients[*(const uint32_t *)locals];
   return names[client_script(p, c)->ops[c->pc].code];
@@ -323,6 +327,20 @@ static const char *limit(const World *w, ProcId self, const void *locals) {
   (void)self;
   return p->clients[*(const uint32_t *)locals].stage == C_ANSWER ? "deadline" : "fence";
 }
-const TypeGuide client_guide = {.limit = limit};
+
+/* Only what is in a script: begin and loops are no steps of their own, but give their name to the one they open. */
+static void stages(const World *w, void (*each)(const char *name, void *data), void *data) {
+  const Pooler *p = world_type_data(w, &client_type);
+  for (guint code = 0; code < G_N_ELEMENTS(names); code++) {
+    bool is_there = false;
+    for (guint i = 0; i < p->n_clients && !is_there; i++) {
+      const Script *s = client_script(p, &p->clients[i]);
+      for (int k = 0; k < s->n_ops; k++) is_there |= s->ops[k].code == code;
+    }
+    if (is_there) each(names[code], data);
+  }
+}
+
+const TypeGuide client_guide = {.limit = limit, .lane = client_lane, .stages = stages};
 
 const ProcessType client_type = {"client", sizeof(uint32_t), resume, at};

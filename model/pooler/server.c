@@ -51,6 +51,7 @@ static Step connect_to(Pooler *p, Server *s, ProcId self) {
   const LinkConfig *l = link_of(p, LINK_POOLER_TO_SERVER, s->host);
   LinkFault fault = l ? l->fault : FAULT_NONE;
   s->pc = SP_LOGIN;
+  said(p, self, party_owner(p, s), party_server(p, s), "connect");
   if (s->flags & SVF_UNCOUNTED) {
     s->flags &= (uint32_t)~SVF_UNCOUNTED;
     pool_at(p, s->pool)->opening++;
@@ -78,6 +79,7 @@ static Step log_in(Pooler *p, Server *s, ProcId self) {
   s->backend = (uint16_t)(b + 1);
   measure_backend(p, s->host, 1);
   s->pid = host_key_pid(h, hc, b);
+  said_pid(p, self, s->pid);
   s->secret = h->backends[b].secret;
   s->pc = SP_READY;
   const ServerConfig *sc = &config_of(p)->servers[s->host];
@@ -90,6 +92,7 @@ static Step ready(Pooler *p, Server *s, ProcId self) {
   server_core_back(p, s);
   s->pc = SP_IDLE;
   if (s->flags & SVF_BROKEN) return failed(p, s);
+  said(p, self, party_server(p, s), party_owner(p, s), "ready");
   if (s->pool == DIRECT) {
     server_state(p, s, SV_TAKEN);
     session_connected(p, &p->sessions[s->owner - 1], s);
@@ -208,6 +211,7 @@ static Step start(Pooler *p, Server *s, ProcId self) {
   b->query = e->query;
   b->open = e->flags & SEF_TRANSACTION && e->query != QUERY_END;
   const QueryDef *q = session_query(p, e);
+  said_runs(p, self, e);
   events_look(p);
   int64_t cpu = q && config_of(p)->servers[s->host].cores ? draw_ns(p, &q->cpu) : 0;
   if (cpu <= 0) return lock_then_run(p, s, self);
@@ -225,6 +229,7 @@ static Step end(Pooler *p, Server *s) {
   server_core_back(p, s);
   const Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
   const QueryDef *q = e ? session_query(p, e) : NULL;
+  if (e) said_runs(p, s->proc, e);
   if (q && q->dirty) s->flags |= SVF_DIRTY;
   if (q && q->ends_in_error) s->flags |= SVF_ERROR;
   if (!q && e && b) b->open = 0;
@@ -280,6 +285,9 @@ static Step reply(Pooler *p, Server *s, ProcId self) {
   else if (transaction_over(p, e, s))
     pool_release(p, s);
   e->result = (uint8_t)r;
+  static const char *const words[] = {"done", "error", "cancelled", "time-out", "refused"};
+  said(p, self, party_server(p, s), party_client(e->client), "%s: %s", said_query(p, e->client, e->query),
+       words[result_of(s)]);
   g_assert(e->answers > 0);
   if (--e->answers == 0) session_answer(p, e, r);
   return server_next(p, s, self);
@@ -332,10 +340,10 @@ static Step resume(World *w, ProcId self, void *locals) {
   }
 }
 
+static const char *const names[SP_COUNT] = {
+    "connect",   "log in",         "ready", "idle",     "start",           "core", "lock", "end", "reply",
+    "own query", "own query ends", "late",  "check in", "wake the waiter", "close"};
 static const char *at(const World *w, const void *locals) {
-  static const char *const names[SP_COUNT] = {
-      "connect",   "log in",         "ready", "idle",     "start",           "core", "lock", "end", "reply",
-      "own query", "own query ends", "late",  "check in", "wake the waiter", "close"};
   const Pooler *p = world_type_data(w, &server_type);
   return names[p->servers[*(const uint32_t *)locals].pc];
 }
@@ -344,6 +352,40 @@ static const char *limit(const World *w, ProcId self, const void *locals) {
   (void)w, (void)self, (void)locals;
   return "server_connect_timeout";
 }
-const TypeGuide server_guide = {.limit = limit};
+
+static bool has_own(const PoolConfig *c) {
+  return c->own.at_checkout.high > 0 || c->own.at_checkin.high > 0 || c->own.check.high > 0 || c->own.always ||
+         c->fence == FENCE_DRAIN;
+}
+
+/* Which stages the configuration knows. */
+static bool may_come(const Pooler *p, ServerStage stage) {
+  bool own = false, late = false, wake = false, lock = config_of(p)->work.n_locks > 0;
+  for (guint i = 0; i < p->n_pools; i++) {
+    own |= has_own(pool_config(p, i));
+    late |= step_is(p, i, POOLSTEP_CHECK_IN, DO_LATE);
+    wake |= pool_config(p, i)->handoff == HANDOFF_RECORD;
+  }
+  for (int i = 0; i < config_of(p)->n_servers; i++) lock |= config_of(p)->servers[i].cores > 0;
+  switch (stage) {
+  case SP_IDLE: /* waits only */
+  case SP_CORE:
+  case SP_LATE: return false;
+  case SP_LOCK: return lock;
+  case SP_OWN_START:
+  case SP_OWN_END: return own;
+  case SP_CHECK_IN: return late;
+  case SP_WAKE: return wake;
+  default: return true;
+  }
+}
+
+static void stages(const World *w, void (*each)(const char *name, void *data), void *data) {
+  const Pooler *p = world_type_data(w, &server_type);
+  for (guint i = 0; i < SP_COUNT; i++)
+    if (may_come(p, (ServerStage)i)) each(names[i], data);
+}
+
+const TypeGuide server_guide = {.limit = limit, .lane = server_lane, .stages = stages};
 
 const ProcessType server_type = {"server", sizeof(uint32_t), resume, at};

@@ -234,6 +234,7 @@ static void session_forward(Pooler *p, Session *e) {
     Server *s = &p->servers[e->held[i] - 1];
     if (e->request == REQ_QUERY && s->pool != DIRECT && !asks_pool(p, e, s->pool % p->pools_each)) continue;
     e->answers++;
+    said(p, e->proc, party_session(e), party_server(p, s), "%s", said_query(p, e->client, e->query));
     server_run(p, s, link_delay(p, LINK_POOLER_TO_SERVER, s->host));
   }
   g_assert(e->answers > 0);
@@ -253,6 +254,12 @@ static Step answered(Pooler *p, Session *e, ProcId self, QueryResult r) {
         pool_release(p, s);
         server_settle(p, s);
       }
+  if (e->pool != DIRECT && e->request != REQ_CONNECT)
+    said(p, self, party_session(e), party_client(e->client), "%s: %s", said_query(p, e->client, e->query),
+         r == RES_OK          ? "done"
+         : r == RES_CANCELLED ? "dequeued by its cancel"
+         : r == RES_TIMEOUT   ? "query_wait_timeout"
+                              : "no server");
   session_answer(p, e, r);
   return idle(p, e, self);
 }
@@ -429,6 +436,13 @@ static const char *limit(const World *w, ProcId self, const void *locals) {
   (void)w, (void)self, (void)locals;
   return "query_wait_timeout";
 }
-const TypeGuide session_guide = {.limit = limit};
+
+static void stages(const World *w, void (*each)(const char *name, void *data), void *data) {
+  static const char *const names[] = {"request", "wait for a server", "close"};
+  (void)w;
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++) each(names[i], data);
+}
+
+const TypeGuide session_guide = {.limit = limit, .lane = session_lane, .stages = stages};
 
 const ProcessType session_type = {"session", sizeof(uint32_t), resume, at};

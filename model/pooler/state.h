@@ -508,7 +508,7 @@ void client_start(Pooler *p, guint client, int64_t after_ns);
 void client_server_gone(Pooler *p, guint server); /* of a session without a pooler */
 void client_wake(Pooler *p, Client *c, int64_t after_ns);
 extern const TypeGuide client_guide, session_guide, server_guide, cancel_guide, event_guide, moment_guide,
-    arrivals_guide;
+    arrivals_guide, signal_guide, tick_guide, watch_guide;
 extern const ProcessType client_type, cancel_type, signal_type, tick_type, watch_type, event_type, arrivals_type,
     moment_type;
 
@@ -543,4 +543,25 @@ void carrier_leave(Pooler *p, Cancel *x);
 void carrier_query_ended(Pooler *p, const Session *e); /* whose query has been answered */
 void carrier_connected(Pooler *p, Cancel *x);
 const char *pooler_client_name(const Pooler *p, guint client); /* until the next call */
+
+/* ---- said.c: who is who in a sequence chart, and what one says to another ---- */
+typedef enum { PARTY_CLIENT, PARTY_POOLER, PARTY_SERVER, PARTY_CANCEL, PARTY_HOST } PartyKind;
+typedef struct {
+  PartyKind kind;
+  guint id; /* index; of a pooler: its process */
+} Party;
+Party party_client(guint client);
+Party party_session(const Session *e); /* its pooler; its client, where none stands between */
+Party party_server(const Pooler *p, const Server *s);
+Party party_owner(const Pooler *p, const Server *s); /* whose connection it is: its pooler's, or its client's */
+Party party_cancel(const Pooler *p, const Cancel *x);
+void said(Pooler *p, ProcId by, Party from, Party to, const char *format, ...) G_GNUC_PRINTF(5, 6);
+void said_pid(Pooler *p, ProcId by, uint32_t pid);                  /* the key that it learns, or has found */
+void said_runs(Pooler *p, ProcId by, const Session *e);             /* the query that starts or ends */
+const char *said_query(const Pooler *p, guint client, guint query); /* its tag */
+void client_lane(const World *w, ProcId self, const void *locals, GString *on, GString *of); /* of TypeGuide */
+void session_lane(const World *w, ProcId self, const void *locals, GString *on, GString *of);
+void server_lane(const World *w, ProcId self, const void *locals, GString *on, GString *of);
+void cancel_lane(const World *w, ProcId self, const void *locals, GString *on, GString *of);
+void signal_lane(const World *w, ProcId self, const void *locals, GString *on, GString *of);
 bool carrier_next(Pooler *p, guint pool);

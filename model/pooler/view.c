@@ -157,7 +157,7 @@ static void describe_server(const Pooler *p, const Server *s, Each each, void *d
   if (b && b->runs == RUNS_OWN) g_string_append(v, ", the pooler's own query runs");
   if (b && b->runs == RUNS_QUERY && b->client && b->query != QUERY_END)
     g_string_append_printf(v, ", %s runs", client_script(p, &p->clients[b->client - 1u])->queries[b->query].tag);
-  if (s->fences) g_string_append_printf(v, ", held by %u cancel(s)", s->fences);
+  if (s->fences) g_string_append_printf(v, ", %u cancel(s) hold it", s->fences);
   each(name, v->str, data);
 }
 
@@ -181,7 +181,8 @@ static void describe_cancel(const Pooler *p, const Cancel *x, Each each, void *d
   if (x->stage == X_NONE) return;
   g_autofree char *name = g_strdup_printf("cancel %u", cancel_id(p, x));
   g_autoptr(GString) v = g_string_new(words[x->stage]);
-  g_string_append_printf(v, ", of %s by %s", client_script(p, &p->clients[x->client])->queries[x->query].tag,
+  g_string_append_printf(v, x->stage == X_SENT ? " yet (%s of %s)" : ", of %s by %s",
+                         client_script(p, &p->clients[x->client])->queries[x->query].tag,
                          pooler_client_name(p, x->client));
   if (x->pid) g_string_append_printf(v, ", for pid %u", x->pid);
   if (x->flags & XF_UNLINKED) g_string_append(v, ", unlinked");

@@ -211,9 +211,21 @@ static void proc_end(World *w, ProcId p, Proc *pr) {
   w->reshaped = true;
 }
 
+/* Before the step, as it may end the process. */
+static void note_lane(World *w, ProcId p, const Proc *pr) {
+  const TypeGuide *g = w->guides[pr->type];
+  w->messages_noted = 0;
+  if (!g || !g->lane) return;
+  g_autoptr(GString) on = g_string_new(NULL), of = g_string_new(NULL);
+  g->lane(w, p, locals_at(w, pr->locals), on, of);
+  const NoteField fields[] = {{"on", 0, on->str}, {"of", 0, of->str}};
+  world_note(w, p, "lane", fields, of->len ? 2 : 1);
+}
+
 Step world_resume(World *w, ProcId p) {
   Proc *pr = proc_at(w, p);
   g_assert(pr->state == PROC_READY);
+  if (w->ops.note) note_lane(w, p, pr);
   Step s = type_of(w, pr)->resume(w, p, locals_at(w, pr->locals));
   pr->fired = 0;
   if (s.kind == STEP_DONE) proc_end(w, p, pr);
@@ -308,4 +320,14 @@ bool world_noted(const World *w) {
 }
 void world_note(World *w, ProcId who, const char *what, const NoteField *fields, guint n) {
   if (w->ops.note) w->ops.note(w->driver, who, what, fields, n);
+}
+
+void world_note_message(World *w, ProcId who, const char *from, const char *to, const char *message) {
+  static const char *const names[MESSAGES_NOTED][3] = {
+      {"from", "to", "message"},       {"from_2", "to_2", "message_2"}, {"from_3", "to_3", "message_3"},
+      {"from_4", "to_4", "message_4"}, {"from_5", "to_5", "message_5"}, {"from_6", "to_6", "message_6"}};
+  if (!w->ops.note || w->messages_noted == MESSAGES_NOTED) return;
+  const char *const *name = names[w->messages_noted++];
+  const NoteField fields[] = {{name[0], 0, from}, {name[1], 0, to}, {name[2], 0, message}};
+  world_note(w, who, "message", fields, G_N_ELEMENTS(fields));
 }

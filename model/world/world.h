@@ -124,7 +124,11 @@ typedef struct {
   /* True: its next step is the environment's, which may as well never take it (a kill, an arrival): fairness does not
    * force it in an untimed exploration. */
   bool (*unforced)(const World *w, ProcId self, const void *locals);
-  const char *const *stages; /* all names that `at` can give, NULL-terminated: an explorer says which were never run */
+  /* All names that `at` can give in this world: an explorer says which were never run. */
+  void (*stages)(const World *w, void (*each)(const char *name, void *data), void *data);
+  /* Whom its next step belongs to in a sequence chart, where that is not the process: lane "pooler", of "client a" (may
+   * stay empty). Told as a note "lane" {on, of} before each step. */
+  void (*lane)(const World *w, ProcId self, const void *locals, GString *on, GString *of);
 } TypeGuide;
 void world_guide(World *w, TypeId type, const TypeGuide *guide); /* the guide must outlive the world */
 const TypeGuide *world_guide_of(const World *w, TypeId type);    /* NULL: none */
@@ -191,5 +195,9 @@ bool timer_fired(const World *w, ProcId self); /* was the last resume due to it?
 /* ---- what happened, for traces; costs nothing when nobody listens ---- */
 bool world_noted(const World *w);
 void world_note(World *w, ProcId who, const char *what, const NoteField *fields, guint n);
+/* One says something to another, both as sequence charts name them: a note {from, to, message}; the second one of a
+ * step has {from_2, ...}, and so on to MESSAGES_NOTED. */
+enum { MESSAGES_NOTED = 6 };
+void world_note_message(World *w, ProcId who, const char *from, const char *to, const char *message);
 const char *object_name(const World *w, ObjectId o);
 bool object_is_lock(const World *w, ObjectId o);
