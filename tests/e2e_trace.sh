@@ -69,8 +69,9 @@ for format in svg png pdf; do
 done
 draws dot --view states --steps 5
 draws json --format perfetto
-check_status 2 "$STAMPEDE" viz "$trace" --format mermaid
-check_contains "more than 500 steps are no sequence diagram" "$ERR"
+draws mmd --format mermaid
+check_status 2 "$STAMPEDE" viz "$trace" --format mermaid --from 0 --to 599
+check_contains "steps 0 to 599 are more than the 500 that one picture takes; choose fewer with --from and --to" "$ERR"
 check_status 2 "$STAMPEDE" viz "$trace" --view plot
 from_stdin() { "$STAMPEDE" viz - --view states -o "$SCRATCH/stdin.svg" <"$1"; }
 check_status 0 from_stdin "$trace"

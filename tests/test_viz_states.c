@@ -13,6 +13,18 @@ const char *__asan_default_options(void) {
 
 static const char trace[] = "tests/traces/states.jsonl"; /* 20 steps; 18 breaks proc-array-sorted */
 
+static SpanWish last(guint steps) {
+  return (SpanWish){.from = -1, .to = -1, .last = steps, .most = 200};
+}
+
+static History *read_last(guint steps) {
+  g_autoptr(GError) error = NULL;
+  SpanWish w = last(steps);
+  History *h = history_read(trace, &w, &error);
+  if (error) fprintf(stderr, "%s\n", error->message);
+  return h;
+}
+
 static const HistoryVariable *variable(const History *h, guint step, const char *name) {
   const HistoryStep *s = h->steps->pdata[step];
   for (guint v = 0; v < s->variables->len; v++)
@@ -21,21 +33,19 @@ static const HistoryVariable *variable(const History *h, guint step, const char 
 }
 
 static void history_ends_with_the_broken_step(void) {
-  g_autoptr(GError) error = NULL;
-  g_autoptr(History) h = history_read(trace, 15, &error);
+  g_autoptr(History) h = read_last(15);
   expect(h != NULL);
   if (!h) return;
-  expect_int(h->total, ==, 20);
+  expect_int(h->span->total, ==, 20);
   expect_int(h->steps->len, ==, 15);
   expect_int(((HistoryStep *)h->steps->pdata[0])->i, ==, 4);
   expect_int(((HistoryStep *)h->steps->pdata[14])->i, ==, 18);
-  expect_str(h->check, "proc-array-sorted");
+  expect_str(h->span->check, "proc-array-sorted");
 }
 
 /* From step 0 on, also what happened before the first step shown. */
 static void state_is_accumulated(void) {
-  g_autoptr(GError) error = NULL;
-  g_autoptr(History) h = history_read(trace, 3, &error);
+  g_autoptr(History) h = read_last(3);
   expect(h != NULL);
   if (!h) return;
   expect_str(variable(h, 0, "free list")->value, "3 0"); /* by step 16 */
@@ -68,7 +78,8 @@ static GArray *boxes(const char *dot) {
 static char *drawn(const char *name, VizFormat format, guint steps) {
   g_autoptr(GError) error = NULL;
   g_autofree char *path = picture_path(name);
-  expect(viz_states(trace, steps, path, format, &error));
+  SpanWish w = last(steps);
+  expect(viz_states(trace, &w, path, format, &error));
   if (error) fprintf(stderr, "%s\n", error->message);
   return picture_read(path);
 }
@@ -137,7 +148,8 @@ static void hostile_values(void) {
       "{\"i\":1,\"do\":\"x\",\"changed\":{\"new\":\"1\"}}\n");
   g_autofree char *out = picture_path("hostile.svg");
   g_autoptr(GError) error = NULL;
-  expect(viz_states(path, 15, out, FORMAT_SVG, &error));
+  SpanWish w = last(15);
+  expect(viz_states(path, &w, out, FORMAT_SVG, &error));
   if (error) fprintf(stderr, "%s\n", error->message);
   expect(picture_is_xml(out));
   g_autofree char *svg = picture_read(out);
@@ -152,7 +164,8 @@ static void nothing_to_draw(void) {
   const char *const paths[] = {path, none};
   for (guint i = 0; i < G_N_ELEMENTS(paths); i++) {
     g_autoptr(GError) error = NULL;
-    expect(!viz_states(paths[i], 15, out, FORMAT_SVG, &error));
+    SpanWish w = last(15);
+    expect(!viz_states(paths[i], &w, out, FORMAT_SVG, &error));
     expect(g_error_matches(error, VIZ_ERROR, VIZ_ERROR_INPUT));
   }
   expect(!g_file_test(out, G_FILE_TEST_EXISTS));

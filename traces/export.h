@@ -1,7 +1,7 @@
 /* export.h - a trace in formats that others draw. Each reads `r` to its end and writes `path` aside, then renames ("-"
  * is stdout); an error leaves nothing behind. A cut trace is exported as far as it goes. */
 #pragma once
-#include "traces/trace.h"
+#include "traces/chart.h"
 
 /* Chrome trace-event JSON, for ui.perfetto.dev and chrome://tracing. One track a process. A step lasts as long as its
  * argument "ns" says, else until that process's next step; the last one is an instant. Untimed traces: a step is 1 us.
@@ -9,6 +9,6 @@
  * processes, a changed value is drawn as it is. */
 bool trace_export_perfetto(TraceReader *r, const char *path, const char *const *counters, GError **error);
 
-/* Mermaid sequence diagram: participants are the `who`s, a step with an argument "to" is a message, any other a note;
- * a lasso is a loop, a violated check a note at the end. More than max_steps: TRACE_ERROR_LIMIT. */
-bool trace_export_mermaid(TraceReader *r, const char *path, gint64 max_steps, GError **error);
+/* Mermaid sequence diagram: a step with messages is its arrows, any other a note over its participant; what else it
+ * changed stands at the right; a lasso is a loop, the violated check a note at the end. */
+bool trace_export_mermaid(const Chart *c, const char *path, GError **error);

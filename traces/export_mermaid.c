@@ -1,13 +1,6 @@
-/* export_mermaid.c - a sequence diagram as Mermaid text, to paste into an issue. The lines are kept until the footer
- * has come, as only that knows where the loop of a lasso begins. */
+/* export_mermaid.c - a sequence diagram as Mermaid text, to paste into an issue. */
 #include "traces/export.h"
 #include "traces/output.h"
-
-typedef struct {
-  GHashTable *ids;   /* name -> number of the participant; looked up only */
-  GString *declared; /* "participant p1 as a" lines, in order of first appearance */
-  GPtrArray *lines;  /* one text a step */
-} Chart;
 
 /* Mermaid ends a statement at ; and a comment or entity starts at #; < would be HTML. Its entities are #DECIMAL; */
 static void append_escaped(GString *out, const char *text) {
@@ -21,102 +14,76 @@ static void append_escaped(GString *out, const char *text) {
   }
 }
 
-static guint participant(Chart *c, const char *name) {
-  guint id = GPOINTER_TO_UINT(g_hash_table_lookup(c->ids, name));
-  if (id) return id;
-  id = g_hash_table_size(c->ids) + 1;
-  g_hash_table_insert(c->ids, g_strdup(name), GUINT_TO_POINTER(id));
-  g_string_append_printf(c->declared, "  participant p%u as ", id);
-  append_escaped(c->declared, *name ? name : " ");
-  g_string_append_c(c->declared, '\n');
-  return id;
-}
-
-static const char *target(const TraceStep *s) {
-  for (guint i = 0; i < s->n_args; i++)
-    if (strcmp(s->args[i].name, "to") == 0) return s->args[i].text;
-  return NULL;
-}
-
-/* All of the step but who, which the picture shows. */
-static void append_step(GString *out, const TraceStep *s) {
-  g_autoptr(GString) words = g_string_new(NULL);
-  TraceStep anonymous = *s;
-  anonymous.who = NULL;
-  trace_step_words(&anonymous, words);
-  g_string_append_printf(out, "%" G_GINT64_FORMAT " ", s->i);
-  append_escaped(out, words->str);
-}
-
-static void add_step(Chart *c, const TraceStep *s) {
-  GString *line = g_string_new("  ");
-  const char *to = target(s);
-  guint from = participant(c, s->who ? s->who : "environment");
-  if (to)
-    g_string_append_printf(line, "p%u%sp%u: ", from, s->hidden ? "-->>" : "->>", participant(c, to));
-  else
-    g_string_append_printf(line, "Note over p%u: ", from);
-  append_step(line, s);
-  g_ptr_array_add(c->lines, g_string_free(line, FALSE));
-}
-
-static void append_checks(GString *out, const Chart *c, const TraceEnd *end) {
-  guint n = g_hash_table_size(c->ids);
-  for (guint i = 0; n && i < end->n_checks; i++) {
-    const TraceCheck *check = &end->checks[i];
-    if (strcmp(check->verdict, "violated") != 0) continue;
-    g_string_append(out, "  Note over p1");
-    if (n > 1) g_string_append_printf(out, ",p%u", n);
-    g_string_append(out, ": ");
-    append_escaped(out, check->name);
-    g_string_append(out, " violated");
-    if (check->why) g_string_append(out, ": ");
-    if (check->why) append_escaped(out, check->why);
+static void append_participants(GString *out, const Chart *c) {
+  for (guint i = 0; i < c->lanes->len; i++) {
+    const char *name = c->lanes->pdata[i];
+    g_string_append_printf(out, "  participant p%u as ", i + 1);
+    append_escaped(out, *name ? name : " ");
     g_string_append_c(out, '\n');
   }
 }
 
-/* end: NULL when the trace was cut. */
-static char *chart_text(const Chart *c, const TraceHeader *h, const TraceEnd *end) {
-  GString *out = g_string_new("sequenceDiagram\n  %% ");
-  append_escaped(out, h->scenario);
-  g_string_append_c(out, ' ');
-  append_escaped(out, h->subject);
-  g_string_append_printf(out, " seed %" G_GUINT64_FORMAT "\n%s", h->seed, c->declared->str);
-  int64_t loop = end ? end->lasso_from : -1;
-  for (guint i = 0; i < c->lines->len; i++) {
-    if (i == loop) g_string_append(out, "  loop forever\n");
-    g_string_append_printf(out, "%s\n", (const char *)c->lines->pdata[i]);
+static void append_note(GString *out, const Chart *c, guint step) {
+  const ChartStep *s = c->steps->pdata[step];
+  g_string_append_printf(out, "  Note over p%u: %" G_GINT64_FORMAT " ", s->lane + 1, s->i);
+  if (s->of != s->lane) {
+    append_escaped(out, c->lanes->pdata[s->of]);
+    g_string_append(out, ": ");
   }
-  if (loop >= 0) g_string_append(out, "  end\n");
-  if (end) append_checks(out, c, end);
+  append_escaped(out, s->act);
+  g_string_append_c(out, '\n');
+}
+
+static void append_step(GString *out, const Chart *c, guint step) {
+  const ChartStep *s = c->steps->pdata[step];
+  if (s->messages->len == 0) append_note(out, c, step);
+  for (guint i = 0; i < s->messages->len; i++) {
+    const ChartMessage *m = &g_array_index(s->messages, ChartMessage, i);
+    g_string_append_printf(out, "  p%u%sp%u: %" G_GINT64_FORMAT " ", m->from + 1, s->hidden ? "-->>" : "->>", m->to + 1,
+                           s->i);
+    append_escaped(out, m->text);
+    g_string_append_c(out, '\n');
+  }
+  g_autofree char *notes = chart_step_notes(c, step);
+  if (!notes || step == 0) return;
+  g_string_append_printf(out, "  Note right of p%u: ", c->lanes->len);
+  append_escaped(out, notes);
+  g_string_append_c(out, '\n');
+}
+
+static void append_broken(GString *out, const Chart *c) {
+  const Span *span = c->span;
+  if (!span->check || c->lanes->len == 0) return;
+  g_string_append(out, "  Note over p1");
+  if (c->lanes->len > 1) g_string_append_printf(out, ",p%u", c->lanes->len);
+  g_string_append(out, ": ");
+  append_escaped(out, span->check);
+  g_string_append(out, span->why ? " violated: " : " violated");
+  if (span->why) append_escaped(out, span->why);
+  g_string_append_c(out, '\n');
+}
+
+static char *chart_text(const Chart *c) {
+  const Span *span = c->span;
+  GString *out = g_string_new("sequenceDiagram\n  %% ");
+  append_escaped(out, span->scenario);
+  g_string_append_c(out, ' ');
+  append_escaped(out, span->subject);
+  g_string_append_printf(out, " seed %" G_GUINT64_FORMAT "\n", span->seed);
+  append_participants(out, c);
+  bool loops = span->lasso_from >= 0 && span->last >= span->lasso_from;
+  for (guint i = 0; i < c->steps->len; i++) {
+    const ChartStep *s = c->steps->pdata[i];
+    if (loops && s->i == MAX(span->lasso_from, span->first)) g_string_append(out, "  loop for ever\n");
+    append_step(out, c, i);
+  }
+  if (loops) g_string_append(out, "  end\n");
+  append_broken(out, c);
   return g_string_free(out, FALSE);
 }
 
-static bool read_chart(Chart *c, TraceReader *r, gint64 max_steps, bool *cut, GError **error) {
-  TraceStep step;
-  TraceNext next;
-  while ((next = trace_reader_next(r, &step, error)) == TRACE_STEP) {
-    if (step.i < max_steps) {
-      add_step(c, &step);
-      continue;
-    }
-    g_set_error(error, TRACE_ERROR, TRACE_ERROR_LIMIT,
-                "%s: more than %" G_GINT64_FORMAT " steps are no sequence diagram", trace_reader_name(r), max_steps);
-    return false;
-  }
-  *cut = next == TRACE_CUT;
-  return next != TRACE_FAILED;
-}
-
-bool trace_export_mermaid(TraceReader *r, const char *path, gint64 max_steps, GError **error) {
-  g_autoptr(GHashTable) ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  g_autoptr(GString) declared = g_string_new(NULL);
-  g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
-  Chart c = {ids, declared, lines};
-  bool cut;
-  if (!read_chart(&c, r, max_steps, &cut, error)) return false;
-  g_autofree char *text = chart_text(&c, trace_reader_header(r), cut ? NULL : trace_reader_end(r));
+bool trace_export_mermaid(const Chart *c, const char *path, GError **error) {
+  g_autofree char *text = chart_text(c);
   g_autoptr(Output) out = output_open(path, error);
   if (!out) return false;
   output_str(out, text);

@@ -1,5 +1,6 @@
 /* text.c - steps, names and hashes as text. */
 #include "traces/trace.h"
+#include <string.h>
 
 void trace_hash_text(Hash128 h, char out[33]) {
   static const char hex[] = "0123456789abcdef";
@@ -48,10 +49,31 @@ static void fields_words(const NoteField *fields, guint n, const char *before, G
   }
 }
 
+static const char *argument(const TraceStep *s, const char *name) {
+  for (guint i = 0; i < s->n_args; i++)
+    if (strcmp(s->args[i].name, name) == 0) return s->args[i].text;
+  return NULL;
+}
+
+/* Whom it belongs to in a chart: "server[6] (server 0, client a)". */
+static void lane_words(const TraceStep *s, GString *out) {
+  const char *on = argument(s, "on"), *of = argument(s, "of");
+  if (on && of)
+    g_string_append_printf(out, "(%s, %s) ", on, of);
+  else if (on || of)
+    g_string_append_printf(out, "(%s) ", on ? on : of);
+}
+
 void trace_step_words(const TraceStep *s, GString *out) {
+  g_autofree NoteField *others = g_new(NoteField, s->n_args + 1);
+  guint n = 0;
+  for (guint i = 0; i < s->n_args; i++)
+    if (!s->args[i].text || (strcmp(s->args[i].name, "on") != 0 && strcmp(s->args[i].name, "of") != 0))
+      others[n++] = s->args[i];
   if (s->who) g_string_append_printf(out, "%s ", s->who);
+  lane_words(s, out);
   g_string_append(out, s->what);
-  fields_words(s->args, s->n_args, " ", out);
+  fields_words(others, n, " ", out);
   for (guint c = 0; c < s->n_choices; c++)
     g_string_append_printf(out, " (%s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT ")", s->choices[c].name,
                            s->choices[c].took, s->choices[c].n);

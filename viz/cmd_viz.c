@@ -2,13 +2,14 @@
 #include "viz/cmd_viz.h"
 #include "traces/export.h"
 #include "viz/memory.h"
+#include "viz/sequence.h"
 #include "viz/states.h"
 #include "viz/sweep_plot.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SEQUENCE_STEPS = 500, STEPS_MAX = 200, SPOOL_BYTES = 1 << 16 };
+enum { STATES_STEPS_MAX = 200, SPOOL_BYTES = 1 << 16 };
 
 typedef enum { VIEW_STATES, VIEW_MEMORY, VIEW_PLOT, VIEW_SEQUENCE, VIEW_TIMELINE, VIEW_COUNT } View;
 
@@ -24,7 +25,8 @@ static const struct {
     [VIEW_STATES] = {"states", PICTURES | BIT(FORMAT_DOT), "svg, png, pdf or dot", false},
     [VIEW_MEMORY] = {"memory", PICTURES, "svg, png or pdf", false},
     [VIEW_PLOT] = {"plot", PICTURES, "svg, png or pdf", true},
-    [VIEW_SEQUENCE] = {"sequence", BIT(FORMAT_MERMAID), "mermaid", false},
+    [VIEW_SEQUENCE] = {"sequence", PICTURES | BIT(FORMAT_DOT) | BIT(FORMAT_MERMAID), "svg, png, pdf, dot or mermaid",
+                       false},
     [VIEW_TIMELINE] = {"timeline", BIT(FORMAT_PERFETTO), "perfetto", false},
 };
 static const char *const suffixes[FORMAT_COUNT] = {"svg", "png", "pdf", "dot", "mmd", "json"};
@@ -32,7 +34,8 @@ static const char *const suffixes[FORMAT_COUNT] = {"svg", "png", "pdf", "dot", "
 typedef struct {
   char *view_word, *format_word, *out;
   char **metrics;
-  int steps;
+  int steps;       /* 0: as the view likes */
+  gint64 from, to; /* -1: not said */
   const char *input;
   char *spooled; /* the file that holds what stdin said; NULL */
   View view;
@@ -52,19 +55,22 @@ static const char about[] =
     "Draws a trace (- is stdin), or the folder of a sweep (DIR, as given to sweep --out).\n"
     "  plot    DIR: curves on logarithmic axes, with exponents and the published series\n"
     "  states  TRACE: the state step by step up to the violated check, changes marked\n"
+    "  sequence  TRACE: who says what to whom, participants as columns; also as Mermaid text\n"
     "  memory  TRACE: which pages of the PGPROC array each connect maps: its faults, and what they map around\n"
-    "Formats: svg, png, pdf; dot of states; mermaid, a sequence diagram of a trace;\n"
-    "perfetto, its timeline for ui.perfetto.dev (neither needs --view).";
+    "Formats: svg, png, pdf; dot of states and sequence; mermaid, a sequence diagram;\n"
+    "perfetto, a timeline for ui.perfetto.dev (neither needs --view).";
 
 static bool parse(Request *r, int argc, char ***args) {
   const GOptionEntry entries[] = {
-      {"view", 0, 0, G_OPTION_ARG_STRING, &r->view_word, "plot, states or memory (plot for DIR, states for TRACE)",
-       "VIEW"},
+      {"view", 0, 0, G_OPTION_ARG_STRING, &r->view_word,
+       "plot, states, sequence or memory (plot for DIR, states for TRACE)", "VIEW"},
       {"format", 0, 0, G_OPTION_ARG_STRING, &r->format_word,
        "svg, png, pdf, dot, mermaid or perfetto (as FILE ends, else svg)", "FORMAT"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &r->out, "the file to write, - for stdout (VIEW.FORMAT)", "FILE"},
       {"metric", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->metrics, "plot: draw only this metric; may be repeated", "NAME"},
-      {"steps", 0, 0, G_OPTION_ARG_INT, &r->steps, "states: how many steps to show (15)", "N"},
+      {"steps", 0, 0, G_OPTION_ARG_INT, &r->steps, "states, sequence: how many steps to show (15, 100)", "N"},
+      {"from", 0, 0, G_OPTION_ARG_INT64, &r->from, "states, sequence: the first step to show", "STEP"},
+      {"to", 0, 0, G_OPTION_ARG_INT64, &r->to, "states, sequence: the last one (that which broke a check)", "STEP"},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   g_autoptr(GOptionContext) context = g_option_context_new("TRACE|DIR");
   g_option_context_set_summary(context, about);
@@ -103,8 +109,20 @@ static bool choose_view(Request *r) {
   if (!r->view_word) return true;
   guint v = 0;
   while (v < VIEW_TIMELINE && strcmp(r->view_word, views[v].name) != 0) v++;
-  if (v == VIEW_TIMELINE) return REFUSE("unknown view \"%s\"; there are plot, states and memory", r->view_word);
+  if (v == VIEW_TIMELINE)
+    return REFUSE("unknown view \"%s\"; there are plot, states, sequence and memory", r->view_word);
   r->view = (View)v;
+  return true;
+}
+
+static bool check_steps(const Request *r) {
+  bool chosen = r->steps || r->from >= 0 || r->to >= 0;
+  guint most = r->view == VIEW_STATES ? STATES_STEPS_MAX : SEQUENCE_STEPS_MAX;
+  if (r->from < -1 || r->to < -1 || r->steps < 0) return REFUSE("--steps, --from and --to take no negative number");
+  if (chosen && r->view != VIEW_STATES && r->view != VIEW_SEQUENCE)
+    return REFUSE("--steps, --from and --to are for --view states and sequence");
+  if (r->steps && r->from >= 0 && r->to >= 0) return REFUSE("--from and --to say already how many steps");
+  if (r->steps > (int)most) return REFUSE("--steps takes 1 to %u", most);
   return true;
 }
 
@@ -119,9 +137,7 @@ static bool check(const Request *r) {
     return REFUSE("--view %s has no format %s; it has %s", name, viz_format_word(r->format),
                   views[r->view].formats_text);
   if (r->metrics && r->view != VIEW_PLOT) return REFUSE("--metric is for --view plot");
-  if (r->steps != STATES_STEPS && r->view != VIEW_STATES) return REFUSE("--steps is for --view states");
-  if (r->steps < 1 || r->steps > STEPS_MAX) return REFUSE("--steps takes 1 to %d", STEPS_MAX);
-  return true;
+  return check_steps(r);
 }
 
 /* A picture takes two looks at a trace; one from stdin is kept in a file for that. NULL and *error. */
@@ -139,19 +155,39 @@ static char *spool(GError **error) {
   return NULL;
 }
 
-static bool export(const Request *r, GError **error) {
+static SpanWish wish(const Request *r) {
+  bool states = r->view == VIEW_STATES;
+  guint usual = states ? STATES_STEPS : r->format == FORMAT_MERMAID ? SEQUENCE_STEPS_MAX : SEQUENCE_STEPS;
+  return (SpanWish){.from = r->from,
+                    .to = r->to,
+                    .last = r->steps ? (guint)r->steps : usual,
+                    .most = states ? STATES_STEPS_MAX : SEQUENCE_STEPS_MAX};
+}
+
+static bool timeline(const Request *r, GError **error) {
   g_autoptr(TraceReader) reader = trace_reader_open(r->input, error);
-  if (!reader) return false;
-  return r->view == VIEW_SEQUENCE ? trace_export_mermaid(reader, r->out, SEQUENCE_STEPS, error)
-                                  : trace_export_perfetto(reader, r->out, NULL, error);
+  return reader && trace_export_perfetto(reader, r->out, NULL, error);
+}
+
+static bool sequence(const Request *r, GError **error) {
+  SpanWish w = wish(r);
+  if (r->format != FORMAT_MERMAID) return viz_sequence(r->input, &w, r->out, r->format, error);
+  g_autoptr(Chart) c = chart_read(r->input, &w, error);
+  return c && trace_export_mermaid(c, r->out, error);
+}
+
+static bool states(const Request *r, GError **error) {
+  SpanWish w = wish(r);
+  return viz_states(r->input, &w, r->out, r->format, error);
 }
 
 static bool draw(const Request *r, GError **error) {
   switch (r->view) {
-  case VIEW_STATES: return viz_states(r->input, (guint)r->steps, r->out, r->format, error);
+  case VIEW_STATES: return states(r, error);
+  case VIEW_SEQUENCE: return sequence(r, error);
   case VIEW_MEMORY: return viz_memory(r->input, r->out, r->format, error);
   case VIEW_PLOT: return viz_plot_sweep(r->input, (const char *const *)r->metrics, r->out, r->format, error);
-  default: return export(r, error);
+  default: return timeline(r, error);
   }
 }
 
@@ -167,7 +203,7 @@ static int run(Request *r) {
 
 int cmd_viz(const App *app, int argc, char **argv) {
   (void)app;
-  Request r = {.steps = STATES_STEPS};
+  Request r = {.from = -1, .to = -1};
   g_auto(GStrv) args = g_new0(char *, (gsize)argc + 1);
   for (int i = 0; i < argc; i++) args[i] = g_strdup(argv[i]);
   int status = parse(&r, argc, &args) ? run(&r) : EXIT_INPUT;

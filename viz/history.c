@@ -21,42 +21,9 @@ static void step_free(gpointer data) {
 }
 
 void history_free(History *h) {
-  g_free(h->scenario);
-  g_free(h->check);
-  g_free(h->why);
+  if (h->span) span_free(h->span);
   g_ptr_array_unref(h->steps);
   g_free(h);
-}
-
-static void take_footer(History *h, const TraceEnd *end, int64_t *last) {
-  for (guint c = 0; c < end->n_checks; c++) {
-    const TraceCheck *check = &end->checks[c];
-    if (strcmp(check->verdict, "violated") != 0 || (h->check && !(check->step >= 0 && check->step < *last))) continue;
-    g_free(h->check);
-    g_free(h->why);
-    h->check = g_strdup(check->name);
-    h->why = g_strdup(check->why);
-    if (check->step >= 0 && check->step < h->total) *last = check->step;
-  }
-}
-
-/* First pass: how many steps there are, and which one (*last) ends the picture. */
-static History *read_end(const char *path, int64_t *last, GError **error) {
-  g_autoptr(TraceReader) r = trace_reader_open(path, error);
-  if (!r) return NULL;
-  const TraceHeader *header = trace_reader_header(r);
-  g_autoptr(History) h = g_new0(History, 1);
-  h->scenario = g_strdup(header->scenario);
-  h->seed = header->seed;
-  h->steps = g_ptr_array_new_with_free_func(step_free);
-  TraceStep step;
-  TraceNext next;
-  while ((next = trace_reader_next(r, &step, error)) == TRACE_STEP) h->total++;
-  if (next == TRACE_FAILED) return NULL;
-  h->cut = next == TRACE_CUT;
-  *last = h->total - 1;
-  if (next == TRACE_ENDED) take_footer(h, trace_reader_end(r), last);
-  return g_steal_pointer(&h);
 }
 
 static char *field_text(const NoteField *f) {
@@ -118,17 +85,17 @@ static HistoryStep *copy_step(const State *state, const TraceStep *s) {
   return copy;
 }
 
-/* Second pass: the state after each step from `first` to `last`. */
-static bool read_steps(History *h, const char *path, int64_t first, int64_t last, GError **error) {
+/* The state after each step of the span. */
+static bool read_steps(History *h, const char *path, GError **error) {
   g_autoptr(TraceReader) r = trace_reader_open(path, error);
   if (!r) return false;
   State state = {g_ptr_array_new_with_free_func(variable_free), g_hash_table_new(g_str_hash, g_str_equal)};
   TraceStep step;
   TraceNext next = TRACE_STEP;
-  while ((next = trace_reader_next(r, &step, error)) == TRACE_STEP && step.i <= last) {
+  while ((next = trace_reader_next(r, &step, error)) == TRACE_STEP && step.i <= h->span->last) {
     apply(&state, &step);
-    if (step.i >= first) g_ptr_array_add(h->steps, copy_step(&state, &step));
-    if (step.i == last) break;
+    if (step.i >= h->span->first) g_ptr_array_add(h->steps, copy_step(&state, &step));
+    if (step.i == h->span->last) break;
   }
   bool described = state.variables->len > 0;
   g_hash_table_unref(state.places);
@@ -141,13 +108,11 @@ static bool read_steps(History *h, const char *path, int64_t first, int64_t last
   return described;
 }
 
-History *history_read(const char *path, guint steps_max, GError **error) {
-  g_assert(steps_max > 0);
-  int64_t last;
-  g_autoptr(History) h = read_end(path, &last, error);
-  if (!h) return NULL;
-  int64_t first = MAX(0, last + 1 - (int64_t)steps_max);
-  if (!read_steps(h, path, first, last, error)) return NULL;
-  g_assert_cmpint(h->steps->len, ==, last - first + 1);
+History *history_read(const char *path, const SpanWish *wish, GError **error) {
+  g_autoptr(History) h = g_new0(History, 1);
+  h->steps = g_ptr_array_new_with_free_func(step_free);
+  h->span = span_read(path, wish, error);
+  if (!h->span || !read_steps(h, path, error)) return NULL;
+  g_assert_cmpint(h->steps->len, ==, h->span->last - h->span->first + 1);
   return g_steal_pointer(&h);
 }

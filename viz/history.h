@@ -1,7 +1,7 @@
 /* history.h - the state of a traced run, step by step: every variable that the steps' `changed` named, with its value
  * after each of the last steps up to the one that broke a check (to the end when none did). */
 #pragma once
-#include "traces/trace.h"
+#include "traces/span.h"
 
 typedef struct {
   char *name, *value;
@@ -16,16 +16,12 @@ typedef struct {
 } HistoryStep;
 
 typedef struct {
-  char *scenario;
-  uint64_t seed;
-  char *check, *why; /* the violated check that was decided first, the broken condition; NULL: none; why may be NULL */
-  int64_t total;     /* steps in the trace */
-  bool cut;          /* no footer: the trace was cut */
-  GPtrArray *steps;  /* of HistoryStep: the last of them, at least one */
+  Span *span;
+  GPtrArray *steps; /* of HistoryStep: those of the span, at least one */
 } History;
 
 /* Reads the file twice: the footer says which step to end with. NULL and *error: TRACE_ERROR, or VIZ_ERROR_INPUT when
  * no step says what it changed. */
-History *history_read(const char *path, guint steps_max, GError **error);
+History *history_read(const char *path, const SpanWish *wish, GError **error);
 void history_free(History *h);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(History, history_free)

@@ -101,3 +101,38 @@ void picture_xml(GString *out, const char *s) {
       g_string_append_unichar(out, c < 0x20 || c == 0x7F || c == 0xFFFE || c == 0xFFFF ? '?' : c);
   }
 }
+
+void picture_wrap(GString *out, const char *text, glong width, guint lines, const char *between) {
+  g_autofree char *valid = g_utf8_make_valid(text, -1);
+  const char *rest = valid;
+  for (guint line = 0; *rest; line++) {
+    glong left = g_utf8_strlen(rest, -1), take = MIN(left, width);
+    if (left > width) {
+      glong at = width;
+      while (at > width / 2 && !strchr(" ,", *g_utf8_offset_to_pointer(rest, at - 1))) at--;
+      if (at > width / 2) take = at;
+    }
+    bool last = line + 1 == lines && take < left;
+    g_autofree char *piece = g_utf8_substring(rest, 0, last ? MAX(take - 1, 1) : take);
+    if (line) g_string_append(out, between);
+    picture_xml(out, piece);
+    if (last) g_string_append(out, "…");
+    if (last) return;
+    rest = g_utf8_offset_to_pointer(rest, take);
+  }
+}
+
+void picture_time(GString *out, int64_t ns) {
+  static const struct {
+    int64_t ns;
+    const char *unit;
+  } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+  for (guint u = 0; u < G_N_ELEMENTS(units); u++) {
+    if (ns < units[u].ns) continue;
+    int64_t thousandths = ns / (units[u].ns / 1000);
+    g_string_append_printf(out, "%" G_GINT64_FORMAT ".%03d %s", thousandths / 1000, (int)(thousandths % 1000),
+                           units[u].unit);
+    return;
+  }
+  g_string_append_printf(out, "%" G_GINT64_FORMAT " ns", ns);
+}

@@ -37,3 +37,7 @@ bool picture_write_svg(const GString *svg, VizFormat format, const char *path, G
 
 /* `s` as text of XML or of an HTML-like label: escaped, and without what XML 1.0 cannot hold. */
 void picture_xml(GString *out, const char *s);
+/* Likewise, in lines of at most `width` characters, broken after blanks and commas where there are some, at most
+ * `lines` of them; what is left out becomes "…"; `between` separates lines. */
+void picture_wrap(GString *out, const char *text, glong width, guint lines, const char *between);
+void picture_time(GString *out, int64_t ns); /* integers only: 1204567 ns is "1.204 ms" */

@@ -75,7 +75,7 @@ static void add_step(Picture *p, const History *h, guint k, const bool *shown) {
   g_autofree char *title = states_cluster_title(s, k == 0), *table = states_table(h, k, shown);
   graph_set_html(place->cluster, "label", title);
   graph_set_html(place->node, "label", table);
-  if (h->check && k + 1 == p->n) {
+  if (h->span->ends_broken && k + 1 == p->n) {
     graph_set(place->cluster, "color", STATES_BROKEN);
     graph_set(place->cluster, "penwidth", "3");
   }
@@ -86,7 +86,7 @@ static void add_step(Picture *p, const History *h, guint k, const bool *shown) {
 }
 
 static void build(Picture *p, const History *h) {
-  p->g = graph_new(h->scenario ? h->scenario : "states");
+  p->g = graph_new(h->span->scenario ? h->span->scenario : "states");
   defaults(p->g);
   p->n = h->steps->len;
   p->places = g_new0(Place, p->n);
@@ -266,9 +266,9 @@ static bool draw(Picture *p, GVC_t *gvc, const char *path, VizFormat format, GEr
   return ok;
 }
 
-bool viz_states(const char *trace, guint steps, const char *path, VizFormat format, GError **error) {
+bool viz_states(const char *trace, const SpanWish *wish, const char *path, VizFormat format, GError **error) {
   g_assert(format <= FORMAT_DOT);
-  g_autoptr(History) h = history_read(trace, steps, error);
+  g_autoptr(History) h = history_read(trace, wish, error);
   if (!h) return false;
   GVC_t *gvc = graph_context(error);
   if (!gvc) return false;

@@ -10,4 +10,4 @@ enum { STATES_STEPS = 15 }; /* shown unless said otherwise */
 
 /* format: svg, png, pdf, or dot (with places, for `neato -n2`; without them for `dot`). steps: the last so many, > 0.
  * false: as history_read, VIZ_ERROR_TOOL, TRACE_ERROR_WRITE. */
-bool viz_states(const char *trace, guint steps, const char *path, VizFormat format, GError **error);
+bool viz_states(const char *trace, const SpanWish *wish, const char *path, VizFormat format, GError **error);

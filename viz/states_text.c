@@ -13,28 +13,6 @@ enum {
   FIRST_ROWS_MAX = 10
 };
 
-/* Text in lines of at most `width` characters, broken after blanks and commas where there are some, at most `lines` of
- * them; `between` separates lines. */
-static void append_wrapped(GString *out, const char *text, glong width, guint lines, const char *between) {
-  g_autofree char *valid = g_utf8_make_valid(text, -1);
-  const char *rest = valid;
-  for (guint line = 0; *rest; line++) {
-    glong left = g_utf8_strlen(rest, -1), take = MIN(left, width);
-    if (left > width) {
-      glong at = width;
-      while (at > width / 2 && !strchr(" ,", *g_utf8_offset_to_pointer(rest, at - 1))) at--;
-      if (at > width / 2) take = at;
-    }
-    bool last = line + 1 == lines && take < left;
-    g_autofree char *piece = g_utf8_substring(rest, 0, last ? MAX(take - 1, 1) : take);
-    if (line) g_string_append(out, between);
-    picture_xml(out, piece);
-    if (last) g_string_append(out, "…");
-    if (last) return;
-    rest = g_utf8_offset_to_pointer(rest, take);
-  }
-}
-
 static bool in_word(char c) {
   return g_ascii_isalnum(c) || c == '_';
 }
@@ -54,7 +32,7 @@ bool *states_shown(const History *h) {
     const HistoryStep *step = h->steps->pdata[s];
     for (guint v = 0; v < step->variables->len; v++) {
       const HistoryVariable *variable = step->variables->pdata[v];
-      shown[v] |= (s > 0 && variable->old) || states_named(h->why, variable->name);
+      shown[v] |= (s > 0 && variable->old) || states_named(h->span->why, variable->name);
     }
   }
   return shown;
@@ -62,14 +40,14 @@ bool *states_shown(const History *h) {
 
 static void append_value(GString *out, const HistoryVariable *v) {
   if (!v->old) {
-    append_wrapped(out, *v->value ? v->value : "(empty)", VALUE_WIDTH, LINES_MAX, "<BR ALIGN=\"LEFT\"/>");
+    picture_wrap(out, *v->value ? v->value : "(empty)", VALUE_WIDTH, LINES_MAX, "<BR ALIGN=\"LEFT\"/>");
     return;
   }
   bool one_line = g_utf8_strlen(v->old, -1) + g_utf8_strlen(v->value, -1) < VALUE_WIDTH - 6;
-  append_wrapped(out, *v->old ? v->old : "(empty)", VALUE_WIDTH, LINES_MAX, "<BR ALIGN=\"LEFT\"/>");
+  picture_wrap(out, *v->old ? v->old : "(empty)", VALUE_WIDTH, LINES_MAX, "<BR ALIGN=\"LEFT\"/>");
   g_string_append(out, one_line ? " → " : "<BR ALIGN=\"LEFT\"/>→ ");
   g_string_append(out, "<B>");
-  append_wrapped(out, *v->value ? v->value : "(empty)", VALUE_WIDTH - 3, LINES_MAX, "<BR ALIGN=\"LEFT\"/>");
+  picture_wrap(out, *v->value ? v->value : "(empty)", VALUE_WIDTH - 3, LINES_MAX, "<BR ALIGN=\"LEFT\"/>");
   g_string_append(out, "</B>");
 }
 
@@ -77,7 +55,7 @@ static void append_row(GString *out, const HistoryVariable *v, bool named, bool 
   g_string_append(out, "<TR><TD ALIGN=\"LEFT\" BALIGN=\"LEFT\" VALIGN=\"TOP\"");
   if (named) g_string_append(out, " BGCOLOR=\"" STATES_NAMED "\"");
   g_string_append(out, named ? "><FONT COLOR=\"" STATES_BROKEN "\"><B>" : ">");
-  append_wrapped(out, v->name, NAME_WIDTH, 2, "<BR/>");
+  picture_wrap(out, v->name, NAME_WIDTH, 2, "<BR/>");
   g_string_append(out, named ? "</B></FONT></TD>" : "</TD>");
   g_string_append(out, "<TD ALIGN=\"LEFT\" BALIGN=\"LEFT\"");
   if (changed) g_string_append(out, " BGCOLOR=\"" STATES_CHANGED "\"");
@@ -101,11 +79,11 @@ static void append_note(GString *out, guint left_out) {
 static void append_broken(GString *out, const History *h) {
   g_string_append(out, "<TR><TD COLSPAN=\"2\" ALIGN=\"LEFT\" BALIGN=\"LEFT\" BGCOLOR=\"" STATES_BROKEN
                        "\"><FONT COLOR=\"white\"><B>");
-  picture_xml(out, h->check);
+  picture_xml(out, h->span->check);
   g_string_append(out, " is violated</B>");
-  if (h->why) {
+  if (h->span->why) {
     g_string_append(out, "<BR ALIGN=\"LEFT\"/>");
-    append_wrapped(out, h->why, WHY_WIDTH, 6, "<BR ALIGN=\"LEFT\"/>");
+    picture_wrap(out, h->span->why, WHY_WIDTH, 6, "<BR ALIGN=\"LEFT\"/>");
   }
   g_string_append(out, "</FONT></TD></TR>");
 }
@@ -121,7 +99,7 @@ static void choose_rows(const History *h, const HistoryStep *s, const bool *show
   for (guint round = 0; round < (r->first ? 4 : 3); round++)
     for (guint v = 0; v < s->variables->len; v++) {
       const HistoryVariable *variable = s->variables->pdata[v];
-      bool named = states_named(h->why, variable->name), changed = variable->old && !r->first;
+      bool named = states_named(h->span->why, variable->name), changed = variable->old && !r->first;
       if (r->take[v] || !(round == 0 ? named : round == 1 ? changed : round == 2 ? shown[v] : !shown[v])) continue;
       if (r->rows < (round == 3 ? FIRST_ROWS_MAX : ROWS_MAX))
         r->take[v] = true, r->rows++;
@@ -140,43 +118,27 @@ char *states_table(const History *h, guint step, const bool *shown) {
       g_string_new("<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\" CELLPADDING=\"3\" COLOR=\"#BBBBBB\">");
   for (guint v = 0; v < s->variables->len; v++) {
     const HistoryVariable *variable = s->variables->pdata[v];
-    bool named = r.last && states_named(h->why, variable->name);
+    bool named = r.last && h->span->ends_broken && states_named(h->span->why, variable->name);
     if (take[v]) append_row(out, variable, named, variable->old != NULL);
   }
   if (r.left_out || !r.rows) append_note(out, r.left_out);
-  if (r.last && h->check) append_broken(out, h);
+  if (r.last && h->span->ends_broken) append_broken(out, h);
   g_string_append(out, "</TABLE>");
   return g_string_free(out, FALSE);
-}
-
-/* Integers only: 1204567 ns is "1.205 ms". */
-static void append_time(GString *out, int64_t ns) {
-  static const struct {
-    int64_t ns;
-    const char *unit;
-  } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
-  for (guint u = 0; u < G_N_ELEMENTS(units); u++) {
-    if (ns < units[u].ns) continue;
-    int64_t thousandths = ns / (units[u].ns / 1000);
-    g_string_append_printf(out, "%" G_GINT64_FORMAT ".%03d %s", thousandths / 1000, (int)(thousandths % 1000),
-                           units[u].unit);
-    return;
-  }
-  g_string_append_printf(out, "%" G_GINT64_FORMAT " ns", ns);
 }
 
 char *states_arrow(const HistoryStep *s) {
   GString *out = g_string_new(NULL);
   if (s->who) {
-    append_wrapped(out, s->who, ARROW_WIDTH, 2, "<BR/>");
+    picture_wrap(out, s->who, ARROW_WIDTH, 2, "<BR/>");
     g_string_append(out, "<BR/>");
   }
   g_string_append(out, "<B>");
-  append_wrapped(out, s->what, ARROW_WIDTH, 2, "<BR/>");
+  picture_wrap(out, s->what, ARROW_WIDTH, 2, "<BR/>");
   g_string_append(out, "</B>");
   if (*s->args) {
     g_string_append(out, "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#555555\">");
-    append_wrapped(out, s->args, ARROW_WIDTH, LINES_MAX, "<BR/>");
+    picture_wrap(out, s->args, ARROW_WIDTH, LINES_MAX, "<BR/>");
     g_string_append(out, "</FONT>");
   }
   return g_string_free(out, FALSE);
@@ -187,14 +149,14 @@ char *states_cluster_title(const HistoryStep *s, bool first) {
   g_string_append_printf(out, "<B>step %" G_GINT64_FORMAT "</B>", s->i);
   if (s->t_ns >= 0) {
     g_string_append(out, ", at ");
-    append_time(out, s->t_ns);
+    picture_time(out, s->t_ns);
   }
   if (s->hidden) g_string_append(out, ", inner step");
   if (first) {
     g_string_append(out, "<BR ALIGN=\"LEFT\"/>");
-    if (s->who) append_wrapped(out, s->who, ARROW_WIDTH, 1, "");
+    if (s->who) picture_wrap(out, s->who, ARROW_WIDTH, 1, "");
     g_string_append(out, s->who ? " " : "");
-    append_wrapped(out, s->what, ARROW_WIDTH, 1, "");
+    picture_wrap(out, s->what, ARROW_WIDTH, 1, "");
     g_string_append(out, "<BR ALIGN=\"LEFT\"/>");
   }
   return g_string_free(out, FALSE);
@@ -208,18 +170,18 @@ char *states_heading(const History *h) {
   const HistoryStep *first = h->steps->pdata[0], *last = h->steps->pdata[h->steps->len - 1];
   GString *out = g_string_new("<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"4\" CELLPADDING=\"3\"><TR>"
                               "<TD COLSPAN=\"4\" ALIGN=\"LEFT\"><FONT POINT-SIZE=\"16\"><B>");
-  picture_xml(out, h->scenario ? h->scenario : "(no name)");
-  g_string_append(out, h->check ? ": " : "");
-  picture_xml(out, h->check ? h->check : "");
-  g_string_append(out, h->check ? " is violated</B></FONT></TD></TR><TR>" : "</B></FONT></TD></TR><TR>");
-  g_string_append_printf(out,
-                         "<TD ALIGN=\"LEFT\">steps %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
-                         " of 0 to %" G_GINT64_FORMAT ", seed %" G_GUINT64_FORMAT
-                         "%s; each box is the state after its step</TD>",
-                         first->i, last->i, h->total - 1, h->seed, h->cut ? ", the trace was cut" : "");
+  picture_xml(out, h->span->scenario ? h->span->scenario : "(no name)");
+  g_string_append(out, h->span->check ? ": " : "");
+  picture_xml(out, h->span->check ? h->span->check : "");
+  g_string_append(out, h->span->check ? " is violated</B></FONT></TD></TR><TR>" : "</B></FONT></TD></TR><TR>");
+  g_string_append_printf(
+      out,
+      "<TD ALIGN=\"LEFT\">steps %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " of 0 to %" G_GINT64_FORMAT
+      ", seed %" G_GUINT64_FORMAT "%s; each box is the state after its step</TD>",
+      first->i, last->i, h->span->total - 1, h->span->seed, h->span->cut ? ", the trace was cut" : "");
   append_key(out, STATES_CHANGED, "black", "old → <B>changed by the step</B>");
-  if (h->check) append_key(out, STATES_NAMED, STATES_BROKEN, "<B>named by the condition</B>");
-  if (h->check) append_key(out, STATES_BROKEN, "white", "<B>broken condition</B>");
+  if (h->span->ends_broken) append_key(out, STATES_NAMED, STATES_BROKEN, "<B>named by the condition</B>");
+  if (h->span->ends_broken) append_key(out, STATES_BROKEN, "white", "<B>broken condition</B>");
   g_string_append(out, "</TR></TABLE>");
   return g_string_free(out, FALSE);
 }
