@@ -17,6 +17,10 @@ typedef struct {
   guint (*subjects)(const Model *m);
   /* What it waits for is put into `why` (NULL: not asked): "a waits for a server connection". */
   bool (*pending)(const Model *m, guint subject, GString *why);
+  /* What a reduction must know. steps_alone: judges marks, or what is true only where nothing moves, and no other part
+   * of the state. reads: what of the state it looks at; NULL: all of it. */
+  bool steps_alone;
+  void (*reads)(const Model *m, Footprint *f);
 } Check;
 
 typedef struct {

@@ -1,5 +1,6 @@
 /* plugged.c - see plugged.h. */
 #include "sim/plugged.h"
+#include "model/world/explore.h"
 #include "sim/scenario/scenario.h"
 #include <gmodule.h>
 #include <string.h>
@@ -29,6 +30,26 @@ JUDGE(5)
 JUDGE(6)
 JUDGE(7)
 
+static void reads(const Model *m, guint i, Footprint *f) {
+  const struct Plugged *p = m->plugged;
+  if (p->plugin->checks[i].reads)
+    p->plugin->checks[i].reads(m->world, p->model, f);
+  else
+    footprint_everything(f);
+}
+#define READS(i)                                                                                                       \
+  static void reads_##i(const Model *m, Footprint *f) {                                                                \
+    reads(m, i, f);                                                                                                    \
+  }
+READS(0)
+READS(1)
+READS(2)
+READS(3)
+READS(4)
+READS(5)
+READS(6)
+READS(7)
+
 CheckTable plugged_checks(const Model *m) {
   if (!m->plugged) return (CheckTable){NULL, 0};
   return (CheckTable){m->plugged->checks, m->plugged->plugin->n_checks};
@@ -40,6 +61,9 @@ gpointer plugged_checks_keep(const Model *m) {
 
 static Judgement (*const judges[PLUGIN_CHECKS_MAX])(const Model *, GString *) = {judge_0, judge_1, judge_2, judge_3,
                                                                                  judge_4, judge_5, judge_6, judge_7};
+
+static void (*const readers[PLUGIN_CHECKS_MAX])(const Model *, Footprint *) = {reads_0, reads_1, reads_2, reads_3,
+                                                                               reads_4, reads_5, reads_6, reads_7};
 
 static void take_checks(struct Plugged *p) {
   g_assert(p->plugin->n_checks <= PLUGIN_CHECKS_MAX);

@@ -180,31 +180,3 @@ void world_reserve(World *w, const WorldPeak *peak) {
   w->reshaped = true;
   world_canon(w);
 }
-
-/* ---- footprints ---- */
-
-static void touch(Footprint *f, const void *at, size_t bytes, bool write) {
-  if (f->n == FOOTPRINT_MAX)
-    f->everything = true;
-  else
-    f->ranges[f->n++] = (FootprintRange){at, (uint32_t)bytes, write};
-}
-void footprint_reads(Footprint *f, const void *at, size_t bytes) {
-  touch(f, at, bytes, false);
-}
-void footprint_writes(Footprint *f, const void *at, size_t bytes) {
-  touch(f, at, bytes, true);
-}
-
-static bool ranges_meet(const FootprintRange *a, const FootprintRange *b) {
-  const char *x = a->at, *y = b->at;
-  return (a->write || b->write) && x < y + b->bytes && y < x + a->bytes;
-}
-
-bool footprints_meet(const Footprint *a, const Footprint *b) {
-  if (a->everything || b->everything) return true;
-  for (guint i = 0; i < a->n; i++)
-    for (guint j = 0; j < b->n; j++)
-      if (ranges_meet(&a->ranges[i], &b->ranges[j])) return true;
-  return false;
-}

@@ -31,18 +31,44 @@ void world_peak_note(const World *w, WorldPeak *peak);
 /* Makes room for that many: otherwise a state would remember how many there ever were. After the model is built. */
 void world_reserve(World *w, const WorldPeak *peak);
 
-/* ---- footprints: ranges of arena bytes that a step may read and write. Overstating is safe. ---- */
+/* ---- footprints (footprint.c): what a step may touch, as ranges of memory. A range need not be the bytes themselves:
+ * any address may stand for a fact about the state ("this slot is in use"), as long as everybody who writes or reads
+ * the fact names it. Overstating is safe; what is left out is found by stampede check --verify-footprints. ---- */
+typedef enum {
+  TOUCH_READ,
+  TOUCH_WRITE,  /* and reads */
+  TOUCH_ADD,    /* two of these commute: a counter that nobody reads, a bit set */
+  TOUCH_SEND,   /* at the end of a queue that is not full: commutes with a take from one that is not empty */
+  TOUCH_CARRY,  /* of a channel: the network delivers what is under way */
+  TOUCH_TAKE,   /* from the front of a queue that is not empty */
+  TOUCH_OWN,    /* written, and touched by no other process while this one stands here, whatever happens */
+} Touch;
 enum { FOOTPRINT_MAX = 32 };
 typedef struct {
   const void *at;
   uint32_t bytes;
-  bool write;
+  Touch how;
 } FootprintRange;
 struct Footprint {
   FootprintRange ranges[FOOTPRINT_MAX];
   guint n;
-  bool everything; /* nothing is known: it may touch all */
+  bool everything; /* nothing is known: it may touch all but what others own */
+  bool loops;      /* the step may close a cycle of its process: else each such step brings it further */
 };
+void footprint_touches(Footprint *f, Touch how, const void *at, size_t bytes);
+void footprint_everything(Footprint *f);
 void footprint_reads(Footprint *f, const void *at, size_t bytes);
 void footprint_writes(Footprint *f, const void *at, size_t bytes); /* reads it too */
-bool footprints_meet(const Footprint *a, const Footprint *b);      /* one writes what the other touches */
+/* Objects of the world: a lock or wait queue is written by all that is done to it, and so are those that wait there. */
+void footprint_object(Footprint *f, const World *w, ObjectId o, Touch how);
+void footprint_spawns(Footprint *f, const World *w); /* of the step: a process comes; */
+void footprint_ends(Footprint *f, const World *w);   /* its own ends */
+bool footprints_meet(const Footprint *a, const Footprint *b); /* the two may not commute */
+/* What a guide says of the next step of p, and of all that p and what it spawns may ever do; `everything` where it says
+ * nothing. A process that waits for an object also touches that. */
+void world_footprint(const World *w, ProcId p, Footprint *f);
+void world_future(const World *w, ProcId p, Footprint *f);
+/* The network's part in a channel, next or ever; n is 0 where the object is none. */
+void channel_footprint(const World *w, ObjectId channel, bool future, Footprint *f);
+bool footprint_only_owns(const Footprint *f);
+guint world_objects(const World *w); /* ids are below this */

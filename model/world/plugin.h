@@ -7,12 +7,14 @@
 #pragma once
 #include "model/world/world.h"
 
-enum { MODEL_PLUGIN_VERSION = 1 };
+enum { MODEL_PLUGIN_VERSION = 2 };
 
 typedef struct {
   const char *name, *about; /* "xid-is-visible"; one sentence */
   /* Looks at the state between two steps. True: broken; says in `why` the broken condition, with both sides. */
   bool (*broken)(const World *w, const void *model, GString *why);
+  /* What it looks at (explore.h), so that an explorer may leave out orders that it cannot tell apart; NULL: anything. */
+  void (*reads)(const World *w, const void *model, Footprint *f);
 } PluginCheck;
 enum { PLUGIN_CHECKS_MAX = 8 };
 

@@ -117,8 +117,10 @@ typedef struct {
   /* False: it cannot go on now, though it waits for no object (a condition on shared memory). A driver asks again after
    * each step. */
   bool (*guard)(const World *w, ProcId self, const void *locals);
-  /* What its next resume may read and write, and what its guard reads; for partial-order reduction. */
+  /* What its next resume may read and write, its own locals aside, and what its guard reads; and what all resumes from
+   * now on may, with those of what it spawns. For partial-order reduction; NULL: everything. */
   void (*footprint)(const World *w, ProcId self, const void *locals, Footprint *f);
+  void (*future)(const World *w, ProcId self, const void *locals, Footprint *f);
   /* Name of the limit that its timer is now, as `explore.fire` says it: "query_wait_timeout". */
   const char *(*limit)(const World *w, ProcId self, const void *locals);
   /* True: its next step is the environment's, which may as well never take it (a kill, an arrival): fairness does not

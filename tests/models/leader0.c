@@ -1,6 +1,7 @@
 /* leader0.c - leader election in a ring of N processes with one-way channels (Dolev, Klawe, Rodeh 1982).
  * tests/promela/leader0.pml is the same, step for step: a message is taken in one step, dealt with in the next, and an
  * answer sent in a third. */
+#include "model/world/explore.h"
 #include "model/world/plugin.h"
 
 #ifndef N
@@ -129,8 +130,41 @@ static const char *at(const World *w, const void *locals) {
   return names[((const Node *)locals)->head.pc];
 }
 
+/* A link has one writer and one reader. No step closes a cycle: the words sent bring each node further. */
+static void sends(const Ring *r, guint me, Footprint *f) {
+  const Link *l = &r->in[(me + 1) % N];
+  footprint_touches(f, l->length < ROOM ? TOUCH_SEND : TOUCH_WRITE, l, sizeof *l);
+}
+
+static void footprint(const World *w, ProcId self, const void *locals, Footprint *f) {
+  const Node *n = locals;
+  const Ring *r = ring(w, self);
+  guint me = self - 1;
+  const Link *in = &r->in[me];
+  switch ((Stages)n->head.pc) {
+  case BEGIN: return sends(r, me, f);
+  case TAKE: return footprint_touches(f, in->length > 0 ? TOUCH_TAKE : TOUCH_WRITE, in, sizeof *in);
+  case DEAL:
+    if (n->word.kind == WINNER) footprint_writes(f, &r->leaders, 1);
+    return;
+  case SEND:
+  case SEND_LAST:
+    if (n->word.kind) sends(r, me, f);
+    return;
+  case OVER: break;
+  }
+}
+
+static void future(const World *w, ProcId self, const void *locals, Footprint *f) {
+  const Ring *r = ring(w, self);
+  if (((const Node *)locals)->head.pc == OVER) return;
+  footprint_touches(f, TOUCH_SEND, &r->in[self % N], sizeof(Link));
+  footprint_touches(f, TOUCH_TAKE, &r->in[self - 1], sizeof(Link));
+  footprint_writes(f, &r->leaders, 1);
+}
+
 static const ProcessType node = {"node", sizeof(Node), resume, at};
-static const TypeGuide guide = {.guard = guard};
+static const TypeGuide guide = {.guard = guard, .footprint = footprint, .future = future};
 
 static void *build(World *w) {
   Ring *r = arena_alloc(world_arena(w), sizeof *r);
@@ -159,7 +193,12 @@ static bool two_leaders(const World *w, const void *model, GString *why) {
   g_string_printf(why, "%d leaders, not one", r->leaders);
   return true;
 }
-static const PluginCheck checks[] = {{"one-leader", "at most one process is the leader", two_leaders}};
+static void reads_leaders(const World *w, const void *model, Footprint *f) {
+  const Ring *r = model;
+  (void)w;
+  footprint_reads(f, &r->leaders, 1);
+}
+static const PluginCheck checks[] = {{"one-leader", "at most one process is the leader", two_leaders, reads_leaders}};
 
 const ModelPlugin stampede_model = {.version = MODEL_PLUGIN_VERSION,
                                     .name = "leader0",

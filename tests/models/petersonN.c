@@ -1,5 +1,6 @@
 /* petersonN.c - Peterson's mutual exclusion for N processes (1981): N - 1 levels, of which each lets all but one of
  * those that reach it go on. tests/promela/petersonN.pml is the same, step for step. */
+#include "model/world/explore.h"
 #include "model/world/plugin.h"
 
 #ifndef N
@@ -72,8 +73,39 @@ static const char *at(const World *w, const void *locals) {
   return names[((const User *)locals)->head.pc];
 }
 
+static void footprint(const World *w, ProcId self, const void *locals, Footprint *f) {
+  const User *u = locals;
+  const Shared *s = shared(w, self);
+  guint me = self - 1;
+  switch ((Stages)u->head.pc) {
+  case SET_LEVEL: return footprint_writes(f, &s->level[me], 1);
+  case SET_TURN: return footprint_writes(f, &s->turn[u->k], 1);
+  case WAIT:
+    if (u->j == me) return;
+    footprint_reads(f, &s->level[u->j], 1);
+    return footprint_reads(f, &s->turn[u->k], 1);
+  case LEAVE: /* here it goes round */
+    f->loops = true;
+    footprint_writes(f, &s->level[me], 1);
+    return footprint_writes(f, &s->inside, 1);
+  case ENTER: return footprint_writes(f, &s->inside, 1);
+  case NEXT_LEVEL:
+  case IDLE: break;
+  }
+}
+
+/* It comes by everything again and again. */
+static void future(const World *w, ProcId self, const void *locals, Footprint *f) {
+  const Shared *s = shared(w, self);
+  (void)locals;
+  footprint_writes(f, &s->level[self - 1], 1);
+  footprint_reads(f, s->level, sizeof s->level);
+  footprint_writes(f, s->turn, sizeof s->turn);
+  footprint_writes(f, &s->inside, 1);
+}
+
 static const ProcessType user = {"user", sizeof(User), resume, at};
-static const TypeGuide guide = {.guard = guard};
+static const TypeGuide guide = {.guard = guard, .footprint = footprint, .future = future};
 
 static void *build(World *w) {
   Shared *s = arena_alloc(world_arena(w), sizeof *s);
@@ -97,7 +129,13 @@ static bool two_inside(const World *w, const void *model, GString *why) {
   g_string_printf(why, "%d processes are in the critical section, not one", s->inside);
   return true;
 }
-static const PluginCheck checks[] = {{"one-at-a-time", "at most one process is in the critical section", two_inside}};
+static void reads_inside(const World *w, const void *model, Footprint *f) {
+  const Shared *s = model;
+  (void)w;
+  footprint_reads(f, &s->inside, 1);
+}
+static const PluginCheck checks[] = {
+    {"one-at-a-time", "at most one process is in the critical section", two_inside, reads_inside}};
 
 const ModelPlugin stampede_model = {.version = MODEL_PLUGIN_VERSION,
                                     .name = "petersonN",

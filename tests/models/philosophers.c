@@ -1,5 +1,6 @@
 /* philosophers.c - N philosophers, of whom the last takes his right fork first, so that there is no deadlock.
  * tests/promela/philosophers.pml is the same, step for step. */
+#include "model/world/explore.h"
 #include "model/world/plugin.h"
 
 #ifndef N
@@ -50,8 +51,23 @@ static const char *at(const World *w, const void *locals) {
   return names[((const MachineHead *)locals)->pc];
 }
 
+static void footprint(const World *w, ProcId self, const void *locals, Footprint *f) {
+  const MachineHead *h = locals;
+  const Table *t = table(w, self);
+  bool first = h->pc == TAKE_FIRST || h->pc == PUT_FIRST;
+  f->loops = h->pc == PUT_SECOND; /* and thinks again */
+  if (h->pc != THINK) footprint_writes(f, &t->taken[first ? first_fork(self - 1) : second_fork(self - 1)], 1);
+}
+
+static void future(const World *w, ProcId self, const void *locals, Footprint *f) {
+  const Table *t = table(w, self);
+  (void)locals;
+  footprint_writes(f, &t->taken[first_fork(self - 1)], 1);
+  footprint_writes(f, &t->taken[second_fork(self - 1)], 1);
+}
+
 static const ProcessType philosopher = {"philosopher", sizeof(MachineHead), resume, at};
-static const TypeGuide guide = {.guard = guard};
+static const TypeGuide guide = {.guard = guard, .footprint = footprint, .future = future};
 
 static void *build(World *w) {
   Table *t = arena_alloc(world_arena(w), sizeof *t);

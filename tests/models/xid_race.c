@@ -4,6 +4,7 @@
  * GetNewTransactionId advances the next xid, then stores the old value in the proc array, both under XidGenLock.
  * GetOldestActiveTransactionId reads the next xid as its limit, then scans the proc array for a lower one. Without the
  * lock over both, a transaction between its two steps is missed. FIXED: with the lock. */
+#include "model/world/explore.h"
 #include "model/world/plugin.h"
 
 typedef struct {

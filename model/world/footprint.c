@@ -1,0 +1,91 @@
+/* footprint.c - what steps touch (explore.h). */
+#include "model/world/explore.h"
+#include "model/world/world_private.h"
+
+void footprint_touches(Footprint *f, Touch how, const void *at, size_t bytes) {
+  g_assert(bytes > 0);
+  if (f->n == FOOTPRINT_MAX)
+    f->everything = true;
+  else
+    f->ranges[f->n++] = (FootprintRange){at, (uint32_t)bytes, how};
+}
+void footprint_everything(Footprint *f) {
+  f->everything = true;
+}
+void footprint_reads(Footprint *f, const void *at, size_t bytes) {
+  footprint_touches(f, TOUCH_READ, at, bytes);
+}
+void footprint_writes(Footprint *f, const void *at, size_t bytes) {
+  footprint_touches(f, TOUCH_WRITE, at, bytes);
+}
+
+void footprint_object(Footprint *f, const World *w, ObjectId o, Touch how) {
+  footprint_touches(f, how, object_at(w, o), sizeof(Object));
+}
+
+/* Ids are given out lowest first, so who comes first decides who is called what; those given back are sorted. */
+void footprint_spawns(Footprint *f, const World *w) {
+  footprint_touches(f, TOUCH_WRITE, &w->root->free_proc, sizeof w->root->free_proc);
+}
+void footprint_ends(Footprint *f, const World *w) {
+  footprint_touches(f, TOUCH_ADD, &w->root->free_proc, sizeof w->root->free_proc);
+}
+
+/* Which two of the same place commute. TOUCH_OWN says that nobody else comes there: two that meet contradict that. */
+static bool commute(Touch a, Touch b) {
+  bool queue_a = a >= TOUCH_SEND && a <= TOUCH_TAKE, queue_b = b >= TOUCH_SEND && b <= TOUCH_TAKE;
+  if (queue_a && queue_b) return a != b;
+  return a == b && (a == TOUCH_READ || a == TOUCH_ADD);
+}
+
+static bool ranges_meet(const FootprintRange *a, const FootprintRange *b) {
+  const char *x = a->at, *y = b->at;
+  return x < y + b->bytes && y < x + a->bytes && !commute(a->how, b->how);
+}
+
+bool footprint_only_owns(const Footprint *f) {
+  for (guint i = 0; i < f->n; i++)
+    if (f->ranges[i].how != TOUCH_OWN) return false;
+  return !f->everything;
+}
+
+bool footprints_meet(const Footprint *a, const Footprint *b) {
+  if (a->everything || b->everything) return !footprint_only_owns(a) && !footprint_only_owns(b);
+  for (guint i = 0; i < a->n; i++)
+    for (guint j = 0; j < b->n; j++)
+      if (ranges_meet(&a->ranges[i], &b->ranges[j])) return true;
+  return false;
+}
+
+typedef void (*Says)(const World *w, ProcId self, const void *locals, Footprint *f);
+
+static void ask(const World *w, ProcId p, Footprint *f, Says says) {
+  const Proc *pr = proc_at(w, p);
+  f->n = 0;
+  f->everything = !says;
+  f->loops = !says;
+  if (says) says(w, p, locals_at(w, pr->locals), f);
+  if (pr->waits_on) footprint_object(f, w, pr->waits_on, TOUCH_WRITE);
+}
+
+void world_footprint(const World *w, ProcId p, Footprint *f) {
+  const TypeGuide *g = w->guides[proc_at(w, p)->type];
+  ask(w, p, f, g ? g->footprint : NULL);
+}
+void world_future(const World *w, ProcId p, Footprint *f) {
+  const TypeGuide *g = w->guides[proc_at(w, p)->type];
+  ask(w, p, f, g ? g->future : NULL);
+}
+
+/* What is lost changes what is behind it, so only a sure channel carries; with nothing under way it waits for who sends.
+ */
+void channel_footprint(const World *w, ObjectId channel, bool future, Footprint *f) {
+  const Object *ob = object_at(w, channel);
+  bool carries = !ob->exclusive && (future || ob->under_way);
+  *f = (Footprint){.n = 0};
+  if (ob->kind == OBJECT_CHANNEL) footprint_object(f, w, channel, carries ? TOUCH_CARRY : TOUCH_WRITE);
+}
+
+guint world_objects(const World *w) {
+  return w->root->objects.count + 1;
+}
