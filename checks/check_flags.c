@@ -1,5 +1,6 @@
 /* check_flags.c - see check_flags.h. */
 #include "checks/check_flags.h"
+#include "checks/reduce.h"
 #include "sim/cli.h"
 #include <string.h>
 
@@ -14,6 +15,7 @@ void check_flags_clear(CheckFlags *f) {
   g_free(f->strategy);
   g_free(f->store);
   g_free(f->max_memory);
+  g_free(f->reduce);
 }
 
 GOptionEntry *check_flags_entries(CheckFlags *f, const GOptionEntry *own) {
@@ -21,6 +23,8 @@ GOptionEntry *check_flags_entries(CheckFlags *f, const GOptionEntry *own) {
       {"time", 0, 0, G_OPTION_ARG_STRING, &f->time, "untimed (any order) or timed (durations count)", "WORD"},
       {"strategy", 0, 0, G_OPTION_ARG_STRING, &f->strategy, "bfs (shortest), dfs, random, pct", "WORD"},
       {"store", 0, 0, G_OPTION_ARG_STRING, &f->store, "full, collapse, hash128, bitstate", "WORD"},
+      {"reduce", 0, 0, G_OPTION_ARG_STRING, &f->reduce,
+       "none, por (orders that come to the same), symmetry (equal clients), all; unless given, what is sound", "WORD"},
       {"max-states", 0, 0, G_OPTION_ARG_INT64, &f->max_states, "stop after N states", "N"},
       {"max-depth", 0, 0, G_OPTION_ARG_INT, &f->max_depth, "no longer paths than N", "N"},
       {"max-time", 0, 0, G_OPTION_ARG_DOUBLE, &f->max_time, "stop after SECONDS", "SECONDS"},
@@ -84,11 +88,15 @@ bool check_flags_search(const CheckFlags *f, SearchOptions *o) {
   static const char *const strategies[] = {"bfs", "dfs", "random", "pct", NULL};
   static const char *const stores[] = {"full", "collapse", "hash128", "bitstate", NULL};
   static const char *const times[] = {"untimed", "timed", NULL};
-  guint strategy = 0, store = 0, time = 0;
+  static const char *const reductions[] = {"none", "por", "symmetry", "all", NULL}; /* in the order of their bits */
+  guint strategy = 0, store = 0, time = 0, reduce = 0;
   if (f->strategy && !word_index(f->strategy, strategies, &strategy, "strategy")) return false;
   if (f->store && !word_index(f->store, stores, &store, "store")) return false;
   if (f->time && !word_index(f->time, times, &time, "time")) return false;
+  if (f->reduce && !word_index(f->reduce, reductions, &reduce, "reduce")) return false;
   *o = (SearchOptions){.strategy = (Strategy)strategy,
+                       .reduce = f->reduce ? reduce : REDUCE_ALL,
+                       .reduce_asked = f->reduce != NULL,
                        .store = (StoreKind)store,
                        .jobs = (guint)f->jobs,
                        .bits_log2 = (guint)f->bits,
@@ -122,6 +130,7 @@ char *check_flags_words(const CheckFlags *f) {
   add_word(out, "time", f->time);
   add_word(out, "strategy", f->strategy);
   add_word(out, "store", f->store);
+  add_word(out, "reduce", f->reduce);
   add_number(out, "max-states", f->max_states, 0);
   add_number(out, "max-depth", f->max_depth, 0);
   add_word(out, "max-time", f->max_time > 0 ? g_ascii_dtostr(seconds, sizeof seconds, f->max_time) : NULL);

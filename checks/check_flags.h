@@ -3,7 +3,7 @@
 #include "checks/search.h"
 
 typedef struct {
-  char *strategy, *store, *time, *max_memory;
+  char *strategy, *store, *time, *max_memory, *reduce;
   gint64 max_states;
   double max_time;
   int max_depth, deepen, walks, changes, bits;

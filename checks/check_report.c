@@ -1,5 +1,6 @@
 /* check_report.c - an exploration told: JSON and text. */
 #include "checks/check_run.h"
+#include "checks/reduce.h"
 #include <string.h>
 
 static const char *strategy_word(Strategy s) {
@@ -159,7 +160,12 @@ static void counts(Output *o, const CheckReport *r) {
   next(o);
   report_json_uint(o, "waits_for_a_limit", s->waits_limit);
   output_key(o, "reductions");
-  output_str(o, "[]");
+  output_str(o, "[");
+  for (guint i = 0; reduce_word(r->options.reduce, i); i++) {
+    output_str(o, i ? ", " : "");
+    output_string(o, reduce_word(r->options.reduce, i));
+  }
+  output_str(o, "]");
   next(o);
 }
 
@@ -244,7 +250,10 @@ static void text_counts(const CheckReport *r, GString *out) {
   report_number(out, 1, per(s->transitions, s->seconds));
   g_string_append(out, " transitions/s, peak ");
   report_number(out, 1, r->peak_rss_mb);
-  g_string_append(out, " MB; reductions: none\n");
+  g_string_append(out, " MB; reductions: ");
+  for (guint i = 0; reduce_word(r->options.reduce, i); i++)
+    g_string_append_printf(out, i ? ", %s" : "%s", reduce_word(r->options.reduce, i));
+  g_string_append(out, r->options.reduce ? "\n" : "none\n");
   if (s->omission > 0) {
     char chance[G_ASCII_DTOSTR_BUF_SIZE];
     g_ascii_formatd(chance, sizeof chance, "%.2e", s->omission);

@@ -1,5 +1,6 @@
 /* check_run.c - see check_run.h. */
 #include "checks/check_run.h"
+#include "checks/reduce.h"
 #include "checks/shrink.h"
 #include "model/world/rng.h"
 #include "sim/expect.h"
@@ -198,6 +199,20 @@ void check_report_free(CheckReport *r) {
   g_free(r);
 }
 
+static bool choose_reductions(SearchOptions *o, const Reduction *r, GError **error) {
+  g_autoptr(Stepper) plain = stepper_new(&o->stepper, NULL, error);
+  const char *why;
+  if (!plain) return false;
+  guint wanted = o->reduce;
+  o->reduce = reduce_sound(wanted, stepper_model(plain), o, &why);
+  if (why && o->reduce_asked) {
+    g_set_error_literal(error, SCENARIO_ERROR, SCENARIO_ERROR_INPUT, why);
+    return false;
+  }
+  reduce_hooks(&o->stepper, o->reduce, r);
+  return true;
+}
+
 static bool search(const Scenario *s, CheckReport *r, GError **error) {
   g_autoptr(GPtrArray) checks = checks_of(r->run);
   SearchOptions *o = &r->options;
@@ -206,8 +221,11 @@ static bool search(const Scenario *s, CheckReport *r, GError **error) {
   o->n_checks = checks->len;
   o->seed = scenario_seed(s);
   r->time = scenario_word(s, "explore.time");
-  r->search = search_run(o, error);
-  bool ok = r->search && shrink_findings(o, r->search, error);
+  Reduction reduction = {o->checks, o->n_checks};
+  bool ok = choose_reductions(o, &reduction, error);
+  if (ok) r->search = search_run(o, error);
+  ok = r->search && reduce_lift(o, r->search, error) && shrink_findings(o, r->search, error);
+  o->stepper.reducer = NULL;
   o->checks = NULL; /* the list ends here; the result knows them */
   return ok;
 }

@@ -71,8 +71,12 @@ static void worker_clear(Worker *k) {
   g_free(k->blind);
 }
 
+/* Without reductions, so that steppers with and without have equal rooms, and their states can be compared. */
 static bool measure_room(const StepperConfig *c, WorldPeak *room, const SearchOptions *o, GError **error) {
-  g_autoptr(Stepper) first = stepper_new(c, NULL, error);
+  StepperConfig plain = *c;
+  plain.reduce = NULL;
+  plain.canon = NULL;
+  g_autoptr(Stepper) first = stepper_new(&plain, NULL, error);
   if (!first) return false;
   g_autoptr(VectorLayout) start = vector_layout_new(world_arena(stepper_model(first)->world));
   learn(first, start, NULL, room, o);

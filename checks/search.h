@@ -12,6 +12,8 @@ typedef struct {
   StepperConfig stepper;
   const Check *const *checks; /* to judge; a deadlock is judged beside them */
   guint n_checks;
+  guint reduce;      /* checks/reduce.h: what is wanted; a search knows nothing but the hooks of `stepper` */
+  bool reduce_asked; /* in so many words, so that what is not sound is refused, not left out */
   Strategy strategy;
   StoreKind store;
   guint jobs;

@@ -2,6 +2,7 @@
  * are left out too, and it ends where the check is first broken. What is kept is always the path that was really
  * walked. */
 #include "checks/shrink.h"
+#include "checks/reduce.h"
 #include <string.h>
 
 typedef struct {
@@ -105,8 +106,11 @@ static void thin(Shrinker *k, Finding *f) {
   if (walked) g_array_unref(walked);
 }
 
-bool shrink_findings(const SearchOptions *o, SearchResult *r, GError **error) {
-  if (o->strategy == STRATEGY_BFS || r->findings->len == 0) return true;
+bool shrink_findings(const SearchOptions *search, SearchResult *r, GError **error) {
+  SearchOptions plain = *search, *o = &plain;
+  bool shortest = o->strategy == STRATEGY_BFS && !o->stepper.reduce;
+  if (shortest || r->findings->len == 0) return true;
+  reduce_hooks(&o->stepper, 0, NULL); /* paths are those of the plain model (reduce_lift) */
   Shrinker k = {.o = o, .s = search_stepper(&o->stepper, error)};
   if (!k.s) return false;
   k.first = vector_layout_new(world_arena(stepper_model(k.s)->world));

@@ -132,7 +132,8 @@ static void server_free(Model *m) {
   g_clear_pointer(&m->code, pg_subject_free);
   g_clear_pointer(&m->image, image_free);
 }
-static const ModelOps server_ops = {server_done, server_size, server_describe, server_free, NULL};
+static const ModelOps server_ops = {
+    .done = server_done, .size = server_size, .describe = server_describe, .free = server_free};
 
 static bool start_workload(Model *m, const Scenario *s, GError **error) {
   if (scenario_is(s, "workload.kind", "pgbench")) {

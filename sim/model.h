@@ -16,6 +16,9 @@ typedef struct {
   void (*describe)(const Model *m, void (*each)(const char *name, const char *value, void *data), void *data);
   void (*free)(Model *m);          /* its own part, before the world */
   void (*measure)(const Model *m); /* writes what is only known at the end to the ledger; NULL: nothing */
+  /* Rewrites the state to the one that stands for all that differ from it in nothing but names (which of several equal
+   * clients, which slot, which number in use). NULL: the model has no such names. */
+  void (*canon)(Model *m);
 } ModelOps;
 
 struct Model {

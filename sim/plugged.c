@@ -32,8 +32,8 @@ JUDGE(7)
 
 static void reads(const Model *m, guint i, Footprint *f) {
   const struct Plugged *p = m->plugged;
-  if (p->plugin->checks[i].reads)
-    p->plugin->checks[i].reads(m->world, p->model, f);
+  if (p->plugin->reads)
+    p->plugin->reads(m->world, p->model, i, f);
   else
     footprint_everything(f);
 }
@@ -69,7 +69,8 @@ static void take_checks(struct Plugged *p) {
   g_assert(p->plugin->n_checks <= PLUGIN_CHECKS_MAX);
   p->checks = g_atomic_rc_box_alloc0(sizeof(Check) * PLUGIN_CHECKS_MAX);
   for (guint i = 0; i < p->plugin->n_checks; i++)
-    p->checks[i] = (Check){p->plugin->checks[i].name, p->plugin->checks[i].about, SEES_INSIDE, .judge = judges[i]};
+    p->checks[i] = (Check){p->plugin->checks[i].name, p->plugin->checks[i].about, SEES_INSIDE, .judge = judges[i],
+                           .reads = readers[i]};
 }
 
 /* ---- the model ---- */
@@ -98,7 +99,7 @@ static void free_own(Model *m) {
   g_free(m->plugged);
 }
 
-static const ModelOps ops = {done, size, describe, free_own, NULL};
+static const ModelOps ops = {.done = done, .size = size, .describe = describe, .free = free_own};
 
 Model *plugged_build(const ModelPlugin *plugin, const Costs *costs, void (*driver)(World *w, void *data), void *data) {
   Model *m = g_new0(Model, 1);

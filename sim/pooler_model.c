@@ -18,7 +18,11 @@ static void clear(Model *m) {
   g_clear_pointer(&m->pooler, pooler_free);
   g_clear_pointer(&m->bound, pooler_binding_free);
 }
-static const ModelOps ops = {done, size, describe, clear, measure};
+static void canon(Model *m) {
+  pooler_canon(m->pooler);
+}
+static const ModelOps ops = {
+    .done = done, .size = size, .describe = describe, .free = clear, .measure = measure, .canon = canon};
 
 Model *pooler_model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
                           GError **error) {

@@ -16,6 +16,9 @@ bool pooler_done(const Pooler *p); /* every script has ended */
 /* The state as named variables, for pictures. */
 void pooler_describe(const Pooler *p, void (*each)(const char *name, const char *value, void *data), void *data);
 
+/* The state that stands for all that differ from it in nothing but names (checks/README.md, symmetry). */
+void pooler_canon(Pooler *p);
+
 /* ---- outcomes of cancels: marks of the world's last step (world_marks) ---- */
 enum {
   POOLER_MISROUTE = 1,

@@ -42,12 +42,12 @@ typedef enum {
   TOUCH_CARRY,  /* of a channel: the network delivers what is under way */
   TOUCH_TAKE,   /* from the front of a queue that is not empty */
   TOUCH_OWN,    /* written, and touched by no other process while this one stands here, whatever happens */
-} Touch;
+} TouchKind;
 enum { FOOTPRINT_MAX = 32 };
 typedef struct {
   const void *at;
   uint32_t bytes;
-  Touch how;
+  TouchKind how;
 } FootprintRange;
 struct Footprint {
   FootprintRange ranges[FOOTPRINT_MAX];
@@ -55,12 +55,12 @@ struct Footprint {
   bool everything; /* nothing is known: it may touch all but what others own */
   bool loops;      /* the step may close a cycle of its process: else each such step brings it further */
 };
-void footprint_touches(Footprint *f, Touch how, const void *at, size_t bytes);
+void footprint_touches(Footprint *f, TouchKind how, const void *at, size_t bytes);
 void footprint_everything(Footprint *f);
 void footprint_reads(Footprint *f, const void *at, size_t bytes);
 void footprint_writes(Footprint *f, const void *at, size_t bytes); /* reads it too */
 /* Objects of the world: a lock or wait queue is written by all that is done to it, and so are those that wait there. */
-void footprint_object(Footprint *f, const World *w, ObjectId o, Touch how);
+void footprint_object(Footprint *f, const World *w, ObjectId o, TouchKind how);
 void footprint_spawns(Footprint *f, const World *w); /* of the step: a process comes; */
 void footprint_ends(Footprint *f, const World *w);   /* its own ends */
 bool footprints_meet(const Footprint *a, const Footprint *b); /* the two may not commute */

@@ -2,7 +2,7 @@
 #include "model/world/explore.h"
 #include "model/world/world_private.h"
 
-void footprint_touches(Footprint *f, Touch how, const void *at, size_t bytes) {
+void footprint_touches(Footprint *f, TouchKind how, const void *at, size_t bytes) {
   g_assert(bytes > 0);
   if (f->n == FOOTPRINT_MAX)
     f->everything = true;
@@ -19,7 +19,7 @@ void footprint_writes(Footprint *f, const void *at, size_t bytes) {
   footprint_touches(f, TOUCH_WRITE, at, bytes);
 }
 
-void footprint_object(Footprint *f, const World *w, ObjectId o, Touch how) {
+void footprint_object(Footprint *f, const World *w, ObjectId o, TouchKind how) {
   footprint_touches(f, how, object_at(w, o), sizeof(Object));
 }
 
@@ -32,7 +32,7 @@ void footprint_ends(Footprint *f, const World *w) {
 }
 
 /* Which two of the same place commute. TOUCH_OWN says that nobody else comes there: two that meet contradict that. */
-static bool commute(Touch a, Touch b) {
+static bool commute(TouchKind a, TouchKind b) {
   bool queue_a = a >= TOUCH_SEND && a <= TOUCH_TAKE, queue_b = b >= TOUCH_SEND && b <= TOUCH_TAKE;
   if (queue_a && queue_b) return a != b;
   return a == b && (a == TOUCH_READ || a == TOUCH_ADD);

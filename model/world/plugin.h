@@ -13,8 +13,6 @@ typedef struct {
   const char *name, *about; /* "xid-is-visible"; one sentence */
   /* Looks at the state between two steps. True: broken; says in `why` the broken condition, with both sides. */
   bool (*broken)(const World *w, const void *model, GString *why);
-  /* What it looks at (explore.h), so that an explorer may leave out orders that it cannot tell apart; NULL: anything. */
-  void (*reads)(const World *w, const void *model, Footprint *f);
 } PluginCheck;
 enum { PLUGIN_CHECKS_MAX = 8 };
 
@@ -30,6 +28,9 @@ typedef struct {
   void (*free)(void *model); /* NULL: nothing to free */
   const PluginCheck *checks; /* all of them are judged, whatever the scenario names */
   guint n_checks;            /* at most PLUGIN_CHECKS_MAX */
+  /* What check i looks at (explore.h), so that an explorer may leave out orders that it cannot tell apart; NULL:
+   * anything. */
+  void (*reads)(const World *w, const void *model, guint i, Footprint *f);
 } ModelPlugin;
 
 #define MODEL_PLUGIN_SYMBOL "stampede_model"

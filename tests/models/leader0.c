@@ -193,12 +193,13 @@ static bool two_leaders(const World *w, const void *model, GString *why) {
   g_string_printf(why, "%d leaders, not one", r->leaders);
   return true;
 }
-static void reads_leaders(const World *w, const void *model, Footprint *f) {
+static void reads_leaders(const World *w, const void *model, guint i, Footprint *f) {
   const Ring *r = model;
   (void)w;
+  (void)i;
   footprint_reads(f, &r->leaders, 1);
 }
-static const PluginCheck checks[] = {{"one-leader", "at most one process is the leader", two_leaders, reads_leaders}};
+static const PluginCheck checks[] = {{"one-leader", "at most one process is the leader", two_leaders}};
 
 const ModelPlugin stampede_model = {.version = MODEL_PLUGIN_VERSION,
                                     .name = "leader0",
@@ -206,4 +207,5 @@ const ModelPlugin stampede_model = {.version = MODEL_PLUGIN_VERSION,
                                     .build = build,
                                     .done = done,
                                     .checks = checks,
-                                    .n_checks = 1};
+                                    .n_checks = 1,
+                                    .reads = reads_leaders};

@@ -129,13 +129,14 @@ static bool two_inside(const World *w, const void *model, GString *why) {
   g_string_printf(why, "%d processes are in the critical section, not one", s->inside);
   return true;
 }
-static void reads_inside(const World *w, const void *model, Footprint *f) {
+static void reads_inside(const World *w, const void *model, guint i, Footprint *f) {
   const Shared *s = model;
   (void)w;
+  (void)i;
   footprint_reads(f, &s->inside, 1);
 }
 static const PluginCheck checks[] = {
-    {"one-at-a-time", "at most one process is in the critical section", two_inside, reads_inside}};
+    {"one-at-a-time", "at most one process is in the critical section", two_inside}};
 
 const ModelPlugin stampede_model = {.version = MODEL_PLUGIN_VERSION,
                                     .name = "petersonN",
@@ -143,4 +144,5 @@ const ModelPlugin stampede_model = {.version = MODEL_PLUGIN_VERSION,
                                     .build = build,
                                     .done = never_done,
                                     .checks = checks,
-                                    .n_checks = 1};
+                                    .n_checks = 1,
+                                    .reads = reads_inside};

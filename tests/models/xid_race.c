@@ -59,6 +59,29 @@ static const char *backend_at(const World *w, const void *locals) {
   (void)w;
   return machine_at(locals, backend_stages);
 }
+/* What each stage touches, for partial-order reduction; what it may touch in future is that of this stage and of all
+ * that follow. */
+static void backend_footprint(const World *w, ProcId self, const void *locals, Footprint *f) {
+  Shared *s = shared(w, self);
+  switch (((const Backend *)locals)->head.pc) {
+  case 0: return footprint_object(f, w, s->xid_gen_lock, TOUCH_WRITE);
+  case 1: return footprint_writes(f, &s->next_xid, sizeof s->next_xid);
+  case 2: return footprint_writes(f, &s->proc_array_xid, sizeof s->proc_array_xid);
+  default:
+    footprint_object(f, w, s->xid_gen_lock, TOUCH_WRITE);
+    footprint_ends(f, w);
+  }
+}
+static void backend_future(const World *w, ProcId self, const void *locals, Footprint *f) {
+  Shared *s = shared(w, self);
+  uint16_t pc = ((const Backend *)locals)->head.pc;
+  footprint_object(f, w, s->xid_gen_lock, TOUCH_WRITE);
+  footprint_ends(f, w);
+  if (pc <= 1) footprint_writes(f, &s->next_xid, sizeof s->next_xid);
+  if (pc <= 2) footprint_writes(f, &s->proc_array_xid, sizeof s->proc_array_xid);
+}
+static const TypeGuide backend_guide = {.footprint = backend_footprint, .future = backend_future};
+
 static const ProcessType backend_type = {"backend", sizeof(Backend), backend_resume, backend_at};
 
 /* ---- the checkpointer, which wants the oldest active one ---- */
@@ -105,6 +128,18 @@ static const char *checkpointer_at(const World *w, const void *locals) {
   (void)w;
   return machine_at(locals, checkpointer_stages);
 }
+static void checkpointer_future(const World *w, ProcId self, const void *locals, Footprint *f) {
+  Shared *s = shared(w, self);
+  (void)locals;
+  footprint_object(f, w, s->xid_gen_lock, TOUCH_WRITE);
+  footprint_reads(f, &s->next_xid, sizeof s->next_xid);
+  footprint_reads(f, &s->proc_array_xid, sizeof s->proc_array_xid);
+  footprint_writes(f, &s->oldest, sizeof s->oldest);
+  footprint_ends(f, w);
+}
+/* It has few steps: each is taken for all of them. */
+static const TypeGuide checkpointer_guide = {.footprint = checkpointer_future, .future = checkpointer_future};
+
 static const ProcessType checkpointer_type = {"checkpointer", sizeof(Checkpointer), checkpointer_resume,
                                               checkpointer_at};
 
@@ -117,6 +152,8 @@ static void *build(World *w) {
   s->next_xid = 100;
   world_set_data(w, backend, s);
   world_set_data(w, checkpointer, s);
+  world_guide(w, backend, &backend_guide);
+  world_guide(w, checkpointer, &checkpointer_guide);
   world_spawn(w, backend, 0);
   world_spawn(w, checkpointer, 0);
   return s;
@@ -132,6 +169,14 @@ static bool missed_one(const World *w, const void *model, GString *why) {
 }
 static const PluginCheck checks[] = {
     {"oldest-is-oldest", "no transaction is older than what GetOldestActiveTransactionId returned", missed_one}};
+
+static void reads_xids(const World *w, const void *model, guint i, Footprint *f) {
+  const Shared *s = model;
+  (void)w;
+  (void)i;
+  footprint_reads(f, &s->oldest, sizeof s->oldest);
+  footprint_reads(f, &s->proc_array_xid, sizeof s->proc_array_xid);
+}
 
 static void describe(const World *w, const void *model, void (*each)(const char *name, const char *value, void *data),
                      void *data) {
@@ -150,4 +195,5 @@ const ModelPlugin stampede_model = {.version = MODEL_PLUGIN_VERSION,
                                     .build = build,
                                     .describe = describe,
                                     .checks = checks,
-                                    .n_checks = G_N_ELEMENTS(checks)};
+                                    .n_checks = G_N_ELEMENTS(checks),
+                                    .reads = reads_xids};
