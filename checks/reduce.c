@@ -8,9 +8,11 @@ static const char *no_reduction(const SearchOptions *o) {
   if (o->strategy == STRATEGY_RANDOM || o->strategy == STRATEGY_PCT)
     return "--reduce is for searches; a random walk leaves nothing out that it could have seen";
   if (search_has_liveness(o))
-    return "--reduce with a check of liveness: the cycle it looks for may go through what is left out; use --reduce none";
+    return "--reduce with a check of liveness: the cycle it looks for may go through what is left out; use --reduce "
+           "none";
   if (o->stepper.timed)
-    return "--reduce with explore.time: timed: every step moves the clock of all others, and what is under way is kept by "
+    return "--reduce with explore.time: timed: every step moves the clock of all others, and what is under way is kept "
+           "by "
            "its number; use --reduce none";
   return NULL;
 }
@@ -32,7 +34,8 @@ static const char *no_por(const Model *m, const SearchOptions *o) {
   (void)m;
   for (guint i = 0; i < o->n_checks; i++)
     if (sees_everything(o->checks[i]))
-      return "--reduce por with a check that does not say what it looks at: it might see what is left out; use --reduce "
+      return "--reduce por with a check that does not say what it looks at: it might see what is left out; use "
+             "--reduce "
              "none or symmetry";
   return NULL;
 }

@@ -1,10 +1,10 @@
 /* reduce_por.c - partial-order reduction by persistent sets of processes.
  *
  * A set T of processes (and of channels, for what the network does) is closed when no process outside T can ever touch,
- * as long as those in T stand still, what the next steps of T touch: `next` of each in T meets `future` of none outside.
- * Then whatever the others do first, T's moves stay as they are, and come to the same when made before (README, C1). The
- * moves of T alone are tried if none of them changes what a check reads (C2) or may close a cycle (C3). All this is
- * seen from the state, so the search may come to it in any order, with any number of jobs. */
+ * as long as those in T stand still, what the next steps of T touch: `next` of each in T meets `future` of none
+ * outside. Then whatever the others do first, T's moves stay as they are, and come to the same when made before
+ * (README, C1). The moves of T alone are tried if none of them changes what a check reads (C2) or may close a cycle
+ * (C3). All this is seen from the state, so the search may come to it in any order, with any number of jobs. */
 #include "checks/reduce.h"
 
 enum { ACTORS_MAX = 64 };

@@ -1,5 +1,5 @@
 /* build.c - tables of the state, sized by the configuration, and the processes that are there from the start. */
-#include "model/pooler/state.h"
+#include "model/pooler/symmetry.h"
 
 enum { SPARE_SERVERS = 1, CANCELS_MORE = 4 };
 
@@ -246,6 +246,7 @@ void pooler_free(Pooler *p) {
                      p->q_core,   p->q_watch,   p->q_age,    p->q_fence,  p->q_event};
   for (guint i = 0; i < G_N_ELEMENTS(all); i++) g_free(all[i]);
   measure_free(p->measure);
+  naming_free(p->naming, (guint)config_of(p)->n_servers);
   g_ptr_array_unref(p->configs);
   g_free(p->hosts);
   g_free(p->host_configs);

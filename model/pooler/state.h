@@ -258,6 +258,7 @@ struct Pooler {
   bool timed, moves; /* moves: a reload may come; there are two sets of pools, and connections change theirs */
   guint n_events;
   ObjectId *q_event, q_shutdown;
+  struct Naming *naming; /* NULL until symmetry is asked for */
 };
 
 /* Behind the pools': the server connection of a session without a pooler. */

@@ -23,6 +23,13 @@ void world_move(World *w, Move m);
  * model can name. Cheap when nothing came or went since the last call. ---- */
 void world_canon(World *w);
 
+/* The same state under other names, for models that have processes or queues which differ in nothing but theirs:
+ * process p becomes procs[p], and what object o is (who waits there) becomes objects[o], of its kind; both by old id,
+ * bijections of what is in use. Ids and locals in use come to be the lowest. What the model itself keeps of ids is its
+ * own affair, and no channel may be renamed. */
+void world_rename(World *w, const ProcId *procs, const ObjectId *objects);
+size_t world_locals_size(const World *w, TypeId type);
+
 /* How many of each kind were in use at once; for world_reserve. */
 typedef struct {
   guint procs, objects, nodes, locals[16];
@@ -36,12 +43,12 @@ void world_reserve(World *w, const WorldPeak *peak);
  * the fact names it. Overstating is safe; what is left out is found by stampede check --verify-footprints. ---- */
 typedef enum {
   TOUCH_READ,
-  TOUCH_WRITE,  /* and reads */
-  TOUCH_ADD,    /* two of these commute: a counter that nobody reads, a bit set */
-  TOUCH_SEND,   /* at the end of a queue that is not full: commutes with a take from one that is not empty */
-  TOUCH_CARRY,  /* of a channel: the network delivers what is under way */
-  TOUCH_TAKE,   /* from the front of a queue that is not empty */
-  TOUCH_OWN,    /* written, and touched by no other process while this one stands here, whatever happens */
+  TOUCH_WRITE, /* and reads */
+  TOUCH_ADD,   /* two of these commute: a counter that nobody reads, a bit set */
+  TOUCH_SEND,  /* at the end of a queue that is not full: commutes with a take from one that is not empty */
+  TOUCH_CARRY, /* of a channel: the network delivers what is under way */
+  TOUCH_TAKE,  /* from the front of a queue that is not empty */
+  TOUCH_OWN,   /* written, and touched by no other process while this one stands here, whatever happens */
 } TouchKind;
 enum { FOOTPRINT_MAX = 32 };
 typedef struct {
@@ -61,8 +68,8 @@ void footprint_reads(Footprint *f, const void *at, size_t bytes);
 void footprint_writes(Footprint *f, const void *at, size_t bytes); /* reads it too */
 /* Objects of the world: a lock or wait queue is written by all that is done to it, and so are those that wait there. */
 void footprint_object(Footprint *f, const World *w, ObjectId o, TouchKind how);
-void footprint_spawns(Footprint *f, const World *w); /* of the step: a process comes; */
-void footprint_ends(Footprint *f, const World *w);   /* its own ends */
+void footprint_spawns(Footprint *f, const World *w);          /* of the step: a process comes; */
+void footprint_ends(Footprint *f, const World *w);            /* its own ends */
 bool footprints_meet(const Footprint *a, const Footprint *b); /* the two may not commute */
 /* What a guide says of the next step of p, and of all that p and what it spawns may ever do; `everything` where it says
  * nothing. A process that waits for an object also touches that. */

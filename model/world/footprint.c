@@ -77,7 +77,8 @@ void world_future(const World *w, ProcId p, Footprint *f) {
   ask(w, p, f, g ? g->future : NULL);
 }
 
-/* What is lost changes what is behind it, so only a sure channel carries; with nothing under way it waits for who sends.
+/* What is lost changes what is behind it, so only a sure channel carries; with nothing under way it waits for who
+ * sends.
  */
 void channel_footprint(const World *w, ObjectId channel, bool future, Footprint *f) {
   const Object *ob = object_at(w, channel);

@@ -32,6 +32,7 @@ void world_free(World *w) {
   g_ptr_array_unref(w->choices);
   g_ptr_array_unref(w->names);
   g_array_unref(w->sites);
+  g_free(w->scratch);
   g_free(w);
 }
 

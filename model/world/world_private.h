@@ -53,7 +53,9 @@ struct World {
   guint messages_noted; /* in this step */
   bool reshaped;                      /* an id or a message's place was given out or back since world_canon */
   GPtrArray *types, *choices, *names; /* ProcessType; char*; char* of objects */
-  GArray *sites;                      /* SiteId of each object name: charges under a lock go there */
+  void *scratch;                      /* of world_rename */
+  size_t scratch_bytes;
+  GArray *sites; /* SiteId of each object name: charges under a lock go there */
 };
 
 /* 16: the unit of arena offsets. */
