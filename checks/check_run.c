@@ -199,6 +199,13 @@ void check_report_free(CheckReport *r) {
   g_free(r);
 }
 
+static void take_options(const Scenario *s, SearchOptions *o, const GPtrArray *checks) {
+  walk_config(s, &o->stepper);
+  o->checks = (const Check *const *)checks->pdata;
+  o->n_checks = checks->len;
+  o->seed = scenario_seed(s);
+}
+
 static bool choose_reductions(SearchOptions *o, const Reduction *r, GError **error) {
   g_autoptr(Stepper) plain = stepper_new(&o->stepper, NULL, error);
   const char *why;
@@ -216,10 +223,7 @@ static bool choose_reductions(SearchOptions *o, const Reduction *r, GError **err
 static bool search(const Scenario *s, CheckReport *r, GError **error) {
   g_autoptr(GPtrArray) checks = checks_of(r->run);
   SearchOptions *o = &r->options;
-  walk_config(s, &o->stepper);
-  o->checks = (const Check *const *)checks->pdata;
-  o->n_checks = checks->len;
-  o->seed = scenario_seed(s);
+  take_options(s, o, checks);
   r->time = scenario_word(s, "explore.time");
   Reduction reduction = {o->checks, o->n_checks};
   bool ok = choose_reductions(o, &reduction, error);
@@ -268,6 +272,22 @@ CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o,
   if (ok) return r;
   check_report_free(r);
   return NULL;
+}
+
+bool check_verify(const App *app, const Scenario *s, const CheckOptions *o, Verified *v, GError **error) {
+  CheckReport *r = report_new(o);
+  r->run = result_of(app, s, error);
+  bool ok = r->run != NULL;
+  if (ok) {
+    g_autoptr(GPtrArray) checks = checks_of(r->run);
+    SearchOptions *options = &r->options;
+    take_options(s, options, checks);
+    Reduction reduction = {options->checks, options->n_checks};
+    ok = choose_reductions(options, &reduction, error) &&
+         reduce_verify(options, options->reduce, &reduction, options->max_states, v, error);
+  }
+  check_report_free(r);
+  return ok;
 }
 
 int check_report_exit(const CheckReport *r) {

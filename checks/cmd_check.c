@@ -76,7 +76,27 @@ static int tell_estimate(const Scenario *s, const CliOptions *o, const CheckOpti
   return o->quiet ? EXIT_MET : cli_write("-", o->json ? fill_estimate : fill_estimate_text, &e);
 }
 
-static int check(const App *app, const char *name, const CliOptions *o, const CheckFlags *f, bool estimate) {
+/* ---- --verify-reductions ---- */
+
+static int tell_verified(const App *app, const Scenario *s, const CliOptions *o, const CheckOptions *options) {
+  Verified v;
+  GError *error = NULL;
+  if (!check_verify(app, s, options, &v, &error)) return cli_fail(error);
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_string_append_printf(
+      text,
+      "reductions %s: %" G_GUINT64_FORMAT " states%s, %" G_GUINT64_FORMAT " transitions; %" G_GUINT64_FORMAT
+      " pairs of steps commute, %" G_GUINT64_FORMAT " states have the successors of their forms\n",
+      v.broken ? "WRONG" : "verified", v.states, v.exhausted ? "" : " (not all)", v.transitions, v.pairs, v.forms);
+  if (v.broken) g_string_append_printf(text, "  %s\n", v.broken);
+  int status = o->quiet ? EXIT_MET : cli_print(text->str);
+  if (status == EXIT_MET) status = v.broken ? EXIT_UNMET : v.exhausted ? EXIT_MET : EXIT_LIMIT;
+  verified_clear(&v);
+  return status;
+}
+
+static int check(const App *app, const char *name, const CliOptions *o, const CheckFlags *f, bool estimate,
+                 bool verify) {
   CheckOptions options = {.trace_path = o->trace};
   if (!check_flags_search(f, &options.search)) return EXIT_INPUT;
   GError *error = NULL;
@@ -87,6 +107,7 @@ static int check(const App *app, const char *name, const CliOptions *o, const Ch
   g_autoptr(Scenario) s = cli_scenario(app, name, o, &error);
   if (!s) return cli_fail(error);
   if (estimate) return tell_estimate(s, o, &options);
+  if (verify) return tell_verified(app, s, o, &options);
   g_autoptr(CheckReport) r = check_run(app, s, &options, &error);
   if (shown) fprintf(stderr, "\r\033[K");
   return r ? say(r, o) : cli_fail(error);
@@ -105,10 +126,12 @@ static void take_time(CliOptions *o, const CheckFlags *f) {
 int cmd_check(const App *app, int argc, char **argv) {
   CliOptions o = {0};
   CheckFlags f;
-  gboolean estimate = FALSE;
+  gboolean estimate = FALSE, verify = FALSE;
   check_flags_init(&f);
   GOptionEntry own[] = {{"jobs", 0, 0, G_OPTION_ARG_INT, &f.jobs, "cores to use; the answer is the same", "N"},
                         {"estimate", 0, 0, G_OPTION_ARG_NONE, &estimate, "only guess how many states there are", NULL},
+                        {"verify-reductions", 0, 0, G_OPTION_ARG_NONE, &verify,
+                         "only try, state by state, whether --reduce leaves out nothing but what it may", NULL},
                         {"all", 0, 0, G_OPTION_ARG_INT, &f.all, "look for N different counterexamples", "N"},
                         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   g_autofree GOptionEntry *entries = check_flags_entries(&f, own);
@@ -117,7 +140,7 @@ int cmd_check(const App *app, int argc, char **argv) {
                                  "is the shortest way.",
                                  &o, entries, argc, argv, 1, 1);
   if (left) take_time(&o, &f);
-  int status = left ? check(app, left[0], &o, &f, estimate) : EXIT_INPUT;
+  int status = left ? check(app, left[0], &o, &f, estimate, verify) : EXIT_INPUT;
   cli_clear(&o);
   check_flags_clear(&f);
   return status;

@@ -69,7 +69,6 @@ static void move_cancels(Pooler *p, Naming *n) {
   }
 }
 
-/* Whom a backend served last is of interest only while something of him is left. */
 static void move_backends(Pooler *p, Naming *n, guint h) {
   PgHost *host = p->hosts[h];
   const PgBackend *old = copied(n, host->backends, host->n * sizeof *old);
@@ -77,8 +76,7 @@ static void move_backends(Pooler *p, Naming *n, guint h) {
     PgBackend *b = &host->backends[n->backend[h][i]];
     *b = old[i];
     b->conn = (uint16_t)moved(n->server, b->conn);
-    bool left = b->runs == RUNS_QUERY || b->open || (b->conn && p->servers[b->conn - 1].lock);
-    b->client = left ? (uint16_t)moved(n->client, b->client) : 0;
+    b->client = (uint16_t)moved(n->client, b->client);
   }
 }
 
@@ -273,45 +271,23 @@ static void sort_maps(Pooler *p) {
 
 /* ---- processes of the world, and what they wait in ---- */
 
-/* Whose processes these are: the first word of their locals is a place in this table. NULL: of nobody. */
-static const guint *places_of(const Pooler *p, const Naming *n, TypeId type) {
-  if (type == p->t_client) return n->client;
-  if (type == p->t_session) return n->session;
-  if (type == p->t_server) return n->server;
-  return type == p->t_cancel || type == p->t_signal ? n->cancel : NULL;
-}
-
-static void move_locals(Pooler *p, const Naming *n) {
-  for (ProcId q = 1; q < world_processes(p->w); q++) {
-    const guint *to = world_alive(p->w, q) ? places_of(p, n, world_type_of(p->w, q)) : NULL;
-    uint32_t *id = to ? world_locals(p->w, q) : NULL;
-    if (id) *id = to[*id];
+/* The process of an entry knows the entry's place, and has its id by it (spawn_for). */
+static void move_procs(Pooler *p, ProcId first, guint many, const guint *to, ProcId *procs) {
+  for (guint i = 0; i < many; i++) {
+    procs[first + i] = first + to[i];
+    if (world_alive(p->w, first + i)) *(uint32_t *)world_locals(p->w, first + i) = to[i];
   }
 }
 
-/* By kind, then by what they know, word by word: for most that is their place. */
-static bool before(const Pooler *p, ProcId a, ProcId b) {
-  TypeId x = world_type_of(p->w, a), y = world_type_of(p->w, b);
-  if (x != y) return x < y;
-  const uint32_t *k = world_locals(p->w, a), *l = world_locals(p->w, b);
-  for (size_t i = 0, n = world_locals_size(p->w, x) / sizeof *k; i < n; i++)
-    if (k[i] != l[i]) return k[i] < l[i];
-  return false;
-}
-
-/* n->procs gets the new id of each; the list of them in their new order stands behind. */
-static void order_procs(const Pooler *p, Naming *n) {
-  guint many = world_processes(p->w), live = 0;
-  if (n->procs_room < many) n->procs = g_renew(ProcId, n->procs, 2 * many), n->procs_room = many;
-  ProcId *list = n->procs + many;
-  for (ProcId q = 1; q < many; q++) {
-    if (!world_alive(p->w, q)) continue;
-    guint j = live++;
-    for (; j > 0 && before(p, q, list[j - 1]); j--) list[j] = list[j - 1];
-    list[j] = q;
-  }
-  for (guint i = 0; i < live; i++) n->procs[list[i]] = i + 1;
-  n->procs[0] = 0;
+static void order_procs(Pooler *p, Naming *n) {
+  guint many = world_processes(p->w);
+  if (n->procs_room < many) n->procs = g_renew(ProcId, n->procs, 2 * many), n->procs_room = 2 * many;
+  for (ProcId q = 0; q < many; q++) n->procs[q] = q;
+  move_procs(p, p->client_procs, p->n_clients, n->client, n->procs);
+  move_procs(p, p->session_procs, p->n_sessions, n->session, n->procs);
+  move_procs(p, p->server_procs, p->n_servers, n->server, n->procs);
+  move_procs(p, p->cancel_procs, p->n_cancels, n->cancel, n->procs);
+  move_procs(p, p->signal_procs, p->n_cancels, n->cancel, n->procs);
 }
 
 static void move_queues(const ObjectId *queues, guint many, const guint *to, ObjectId *objects) {
@@ -338,6 +314,12 @@ static void take_ids(Pooler *p, const ProcId *procs) {
   }
 }
 
+static bool stays(const guint *to, guint many) {
+  for (guint i = 0; i < many; i++)
+    if (to[i] != i) return false;
+  return true;
+}
+
 void naming_apply(Pooler *p, Naming *n) {
   move_sessions(p, n);
   move_clients(p, n);
@@ -350,7 +332,7 @@ void naming_apply(Pooler *p, Naming *n) {
   if (n->may.seqs) rename_seqs(p, n);
   rename_taken(p, n);
   sort_maps(p);
-  move_locals(p, n);
+  if (stays(n->client, p->n_clients) && stays(n->server, p->n_servers) && stays(n->cancel, p->n_cancels)) return;
   order_procs(p, n);
   order_objects(p, n);
   world_rename(p->w, n->procs, n->objects);

@@ -23,12 +23,10 @@ void world_move(World *w, Move m);
  * model can name. Cheap when nothing came or went since the last call. ---- */
 void world_canon(World *w);
 
-/* The same state under other names, for models that have processes or queues which differ in nothing but theirs:
- * process p becomes procs[p], and what object o is (who waits there) becomes objects[o], of its kind; both by old id,
- * bijections of what is in use. Ids and locals in use come to be the lowest. What the model itself keeps of ids is its
- * own affair, and no channel may be renamed. */
+/* The same state under other names, for models whose processes or queues differ in nothing but theirs: process p, with its
+ * locals, becomes procs[p], of its type, and what object o is (who waits there) becomes objects[o], of its kind.
+ * Bijections by old id, 0 to 0; ids not in use, and channels, stay. What the model keeps of ids is its own affair. */
 void world_rename(World *w, const ProcId *procs, const ObjectId *objects);
-size_t world_locals_size(const World *w, TypeId type);
 
 /* How many of each kind were in use at once; for world_reserve. */
 typedef struct {
@@ -79,3 +77,7 @@ void world_future(const World *w, ProcId p, Footprint *f);
 void channel_footprint(const World *w, ObjectId channel, bool future, Footprint *f);
 bool footprint_only_owns(const Footprint *f);
 guint world_objects(const World *w); /* ids are below this */
+/* For whoever verifies them: is this byte of the arena the world's own (tables, free locals)? Whose locals is it in?
+ * 0: nobody's. */
+bool world_is_table(const World *w, const void *at);
+ProcId world_locals_owner(const World *w, const void *at);

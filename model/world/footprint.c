@@ -90,3 +90,40 @@ void channel_footprint(const World *w, ObjectId channel, bool future, Footprint 
 guint world_objects(const World *w) {
   return w->root->objects.count + 1;
 }
+
+static bool within(const World *w, const void *at, uint32_t offset, size_t bytes) {
+  const char *from = locals_at(w, offset), *x = at;
+  return x >= from && x < from + bytes;
+}
+
+static bool in_table(const World *w, const Table *t, size_t size, const void *at) {
+  for (guint k = 0; k < TABLE_BLOCKS && t->block[k]; k++)
+    if (within(w, at, t->block[k], size * ((size_t)TABLE_FIRST << k))) return true;
+  return false;
+}
+
+static size_t locals_size(const World *w, guint type) {
+  return MAX(((const ProcessType *)w->types->pdata[type])->locals_size, 16);
+}
+
+static bool in_free_locals(const World *w, const void *at) {
+  for (guint t = 0; t < w->types->len; t++)
+    for (uint32_t f = w->root->free_locals[t]; f; f = *(const uint32_t *)locals_at(w, f))
+      if (within(w, at, f, locals_size(w, t))) return true;
+  return false;
+}
+
+bool world_is_table(const World *w, const void *at) {
+  const char *root = (const char *)w->root, *x = at;
+  if (x >= root && x < root + sizeof(Root)) return true;
+  return in_table(w, &w->root->procs, sizeof(Proc), at) || in_table(w, &w->root->objects, sizeof(Object), at) ||
+         in_table(w, &w->root->nodes, sizeof(Node), at) || in_free_locals(w, at);
+}
+
+ProcId world_locals_owner(const World *w, const void *at) {
+  for (ProcId p = 1; p <= w->root->procs.count; p++) {
+    const Proc *pr = proc_at(w, p);
+    if (pr->state != PROC_FREE && within(w, at, pr->locals, locals_size(w, pr->type))) return p;
+  }
+  return 0;
+}

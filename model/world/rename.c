@@ -10,96 +10,48 @@ static void *scratch(World *w, size_t bytes) {
   return w->scratch;
 }
 
-/* ---- locals: those of one type are given to its processes by ascending id, the lowest places first ---- */
-
-typedef struct {
-  uint32_t at; /* offset in the arena */
-  uint32_t from;
-} Place;
-
-static gint by_offset(gconstpointer a, gconstpointer b) {
-  uint32_t x = ((const Place *)a)->at, y = ((const Place *)b)->at;
-  return (x > y) - (x < y);
+static size_t locals_size(const World *w, guint type) {
+  return MAX(((const ProcessType *)w->types->pdata[type])->locals_size, 16);
 }
 
-/* A type's processes and places are few; those in order already, which is most often so, are left alone. */
-static void place_locals(World *w, guint type, Place *places, uint8_t *kept) {
-  size_t size = MAX(((const ProcessType *)w->types->pdata[type])->locals_size, 16);
-  guint used = 0, n = 0;
-  bool sorted = true;
-  for (ProcId p = 1; p <= w->root->procs.count; p++) {
-    const Proc *pr = proc_at(w, p);
-    if (pr->state == PROC_FREE || pr->type != type) continue;
-    if (used) sorted &= places[used - 1].at < pr->locals;
-    places[used++] = (Place){pr->locals, pr->locals};
-  }
-  n = used;
-  for (uint32_t at = w->root->free_locals[type]; at; at = *(const uint32_t *)arena_at(w->arena, at)) {
-    if (n) sorted &= places[n - 1].at < at;
-    places[n++] = (Place){at, 0};
-  }
-  if (sorted) return;
-  for (guint i = 0; i < used; i++) memcpy(kept + i * size, locals_at(w, places[i].at), size);
-  qsort(places, n, sizeof *places, by_offset);
-  guint i = 0;
-  for (ProcId p = 1; p <= w->root->procs.count; p++) {
-    Proc *pr = proc_at(w, p);
-    if (pr->state == PROC_FREE || pr->type != type) continue;
-    pr->locals = places[i].at;
-    memcpy(locals_at(w, pr->locals), kept + i * size, size);
-    i++;
-  }
-  w->root->free_locals[type] = 0;
-  for (guint k = n; k-- > used;) {
-    uint32_t *at = locals_at(w, places[k].at);
-    memset(at, 0, size);
-    *at = w->root->free_locals[type];
-    w->root->free_locals[type] = places[k].at;
-  }
+static bool moves(const Proc *pr, ProcId p, const ProcId *procs) {
+  return procs[p] != p && (pr->state != PROC_FREE || pr->kept);
 }
 
-static guint most_locals(const World *w, size_t *size) {
-  guint most = 0;
-  for (guint t = 0; t < w->types->len; t++) {
-    guint n = w->root->procs.count;
-    for (uint32_t at = w->root->free_locals[t]; at; at = *(const uint32_t *)arena_at(w->arena, at)) n++;
-    most = MAX(most, n);
-    *size = MAX(*size, ((const ProcessType *)w->types->pdata[t])->locals_size);
+/* Behind the records as they were come the locals of those that move, in the same order. */
+static size_t keep_procs(World *w, const ProcId *procs) {
+  guint n = w->root->procs.count;
+  size_t bytes = (n + 1) * sizeof(Proc);
+  for (ProcId p = 1; p <= n; p++)
+    if (moves(proc_at(w, p), p, procs)) bytes += locals_size(w, proc_at(w, p)->type);
+  Proc *old = scratch(w, bytes);
+  char *locals = (char *)(old + n + 1);
+  for (ProcId p = 1; p <= n; p++) {
+    old[p] = *proc_at(w, p);
+    if (!moves(&old[p], p, procs)) continue;
+    memcpy(locals, locals_at(w, old[p].locals), locals_size(w, old[p].type));
+    locals += locals_size(w, old[p].type);
   }
-  return most;
+  return bytes;
 }
-
-static void place_all_locals(World *w) {
-  size_t size = 16;
-  guint n = most_locals(w, &size);
-  Place *places = scratch(w, n * (sizeof(Place) + size));
-  for (guint t = 0; t < w->types->len; t++) place_locals(w, t, places, (uint8_t *)(places + n));
-}
-
-/* ---- processes and objects ---- */
 
 static void rename_procs(World *w, const ProcId *procs, const ObjectId *objects) {
-  guint n = w->root->procs.count, live = 0;
-  Proc *old = scratch(w, (n + 1) * sizeof *old);
-  for (ProcId p = 1; p <= n; p++) old[p] = *proc_at(w, p);
-  for (ProcId p = 1; p <= n; p++) *proc_at(w, p) = (Proc){.state = PROC_FREE};
+  keep_procs(w, procs);
+  guint n = w->root->procs.count;
+  const Proc *old = w->scratch;
+  const char *locals = (const char *)(old + n + 1);
   for (ProcId p = 1; p <= n; p++) {
-    if (old[p].state == PROC_FREE) continue;
+    if (old[p].state == PROC_FREE && !old[p].kept) continue;
     Proc *pr = proc_at(w, procs[p]);
-    g_assert(pr->state == PROC_FREE);
+    uint32_t place = old[procs[p]].locals;
+    g_assert(old[procs[p]].type == old[p].type);
     *pr = old[p];
-    if (pr->waits_on) pr->waits_on = objects[pr->waits_on];
-    if (pr->link) pr->link = procs[pr->link];
+    pr->locals = place;
+    if (pr->state == PROC_BLOCKED) pr->waits_on = objects[pr->waits_on], pr->link = procs[pr->link];
     for (guint i = 0; i < pr->n_held; i++) pr->held[i] = objects[pr->held[i]];
-    live++;
-  }
-  g_assert(live == w->root->live);
-  w->root->free_proc = 0;
-  for (ProcId p = n; p; p--) {
-    Proc *pr = proc_at(w, p);
-    if (pr->state != PROC_FREE) continue;
-    pr->link = w->root->free_proc;
-    w->root->free_proc = p;
+    if (!moves(&old[p], p, procs)) continue;
+    memcpy(locals_at(w, place), locals, locals_size(w, pr->type));
+    locals += locals_size(w, pr->type);
   }
 }
 
@@ -112,17 +64,13 @@ static void rename_objects(World *w, const ProcId *procs, const ObjectId *object
     g_assert(old[objects[o]].kind == old[o].kind);
     Object *ob = object_at(w, objects[o]);
     *ob = old[o];
-    if (ob->head) ob->head = procs[ob->head];
-    if (ob->tail) ob->tail = procs[ob->tail];
+    ob->head = procs[ob->head];
+    ob->tail = procs[ob->tail];
   }
 }
 
 void world_rename(World *w, const ProcId *procs, const ObjectId *objects) {
+  g_assert(procs[0] == 0 && objects[0] == 0);
   rename_procs(w, procs, objects);
   rename_objects(w, procs, objects);
-  place_all_locals(w);
-}
-
-size_t world_locals_size(const World *w, TypeId type) {
-  return ((const ProcessType *)w->types->pdata[type])->locals_size;
 }
