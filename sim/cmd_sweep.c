@@ -10,7 +10,7 @@
 typedef struct {
   const App *app;
   CliOptions *common;
-  char *variants, *metrics, *job, *out, *across;
+  char *variants, *metrics, *job, *out, *across, *knee;
   gpointer check_flags; /* the explorer's options */
   gint64 repeat, jobs;
   gboolean resume;
@@ -133,11 +133,14 @@ static int say(const Sweep *s, const SweepReport *r) {
 }
 
 static int report(const Sweep *s, gint64 started) {
-  g_auto(GStrv) metrics = s->metrics ? g_strsplit(s->metrics, ",", -1) : NULL;
+  g_autofree char *list =
+      s->knee && s->metrics ? g_strconcat(s->metrics, ",", s->knee, NULL) : g_strdup(s->metrics ? s->metrics : s->knee);
+  g_auto(GStrv) metrics = list ? g_strsplit(list, ",", -1) : NULL;
   g_autoptr(SweepCurves) curves = sweep_curves(s->plan, s->results, (const char *const *)metrics);
   g_autoptr(SweepGrid) grid = s->across || s->plan->explores ? sweep_grid(curves, s->across, NULL) : NULL;
   SweepReport r = {.curves = curves,
                    .grid = grid,
+                   .knee = s->knee,
                    .jobs = (guint)s->jobs,
                    .wall_ms = (double)(g_get_monotonic_time() - started) / 1e3};
   r.interrupted = g_atomic_int_get(cli_interrupted()) && sweep_finished(&r) + sweep_refusals(s->plan) < s->results->len;
@@ -177,6 +180,9 @@ static int sweep(Sweep *s, char **scenarios) {
                           .interrupted = cli_interrupted()};
   s->plan = sweep_plan((const char *const *)scenarios, &request, &s->base, &error);
   if (!s->plan) return error ? cli_fail(error) : EXIT_INTERRUPTED;
+  if (s->knee && !sweep_has_axis(s->plan))
+    return cli_refuse(EXIT_INPUT,
+                      "--knee needs a list of three numbers or more, such as --set pooler.pool_size=1:64:*2");
   if (!sweep_across_known(s->plan, s->across, &error)) return cli_fail(error);
   if (s->out && !sweep_store_open(s->out, s->plan, s->resume, &error)) return cli_fail(error);
   s->results = g_ptr_array_new_with_free_func((GDestroyNotify)run_result_free);
@@ -204,14 +210,17 @@ static int check_options(const Sweep *s) {
     return cli_refuse(EXIT_INPUT, "--job is run or check, not \"%s\"", s->job);
   if (!check && *words) return cli_refuse(EXIT_INPUT, "%s: that is for --job check", words);
   if (check && !s->app->check_job->ready(s->check_flags)) return EXIT_INPUT;
-  if (check && s->metrics)
-    return cli_refuse(EXIT_INPUT, "--metric is for --job run; an exploration has verdicts, states and transitions");
+  if (check && (s->metrics || s->knee))
+    return cli_refuse(EXIT_INPUT,
+                      "--metric and --knee are for --job run; an exploration has verdicts, states and transitions");
   if (check && o->junit)
     return cli_refuse(EXIT_INPUT,
                       "--junit is for --job run; what a sweep of explorations finds violated is no failure");
   if (s->repeat < 1 || s->jobs < 1 || s->jobs > 1024)
     return cli_refuse(EXIT_INPUT, "--repeat takes a number of 1 or more, --jobs one from 1 to 1024");
   if (s->resume && !s->out) return cli_refuse(EXIT_INPUT, "--resume goes with --out DIR, the folder to go on in");
+  if (s->knee && unknown_metric(s->knee))
+    return cli_refuse(EXIT_INPUT, "--knee: no metric %s; stampede list metrics names them", s->knee);
   if (unknown) return cli_refuse(EXIT_INPUT, "--metric: no metric %s; stampede list metrics names them", unknown);
   return EXIT_MET;
 }
@@ -222,6 +231,7 @@ static void sweep_clear(Sweep *s) {
   g_free(s->job);
   g_free(s->out);
   g_free(s->across);
+  g_free(s->knee);
   s->app->check_job->flags_free(s->check_flags);
   sweep_plan_free(s->plan);
   if (s->results) g_ptr_array_unref(s->results);
@@ -240,6 +250,7 @@ int cmd_sweep(const App *app, int argc, char **argv) {
       {"metric", 0, 0, G_OPTION_ARG_STRING, &s.metrics, "metrics of table, fits and plot", "X,Y"},
       {"job", 0, 0, G_OPTION_ARG_STRING, &s.job, "what is done with a point: run, or check, which explores it",
        "run|check"},
+      {"knee", 0, 0, G_OPTION_ARG_STRING, &s.knee, "the smallest value of a list that gains most of METRIC", "METRIC"},
       {"across", 0, 0, G_OPTION_ARG_STRING, &s.across, "lists (or scenario) whose values are columns of the table",
        "X,Y"},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};

@@ -83,6 +83,7 @@ const char *sweep_value(const SweepPlan *p, guint key, guint combination);
 guint sweep_combination(const SweepPlan *p, guint point);
 const char *sweep_variant(const SweepPlan *p, guint point);
 uint64_t sweep_seed(const SweepPlan *p, guint point);
+bool sweep_has_axis(const SweepPlan *p); /* a list of numbers, three or more: a curve */
 const SweepScenario *sweep_scenario(const SweepPlan *p, guint point);
 const char *sweep_refused(const SweepPlan *p, guint point); /* why; NULL: it can be run */
 char *sweep_point_name(const SweepPlan *p, guint point);    /* "clients=512 dense-arrays seed 1" */

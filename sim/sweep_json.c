@@ -237,6 +237,29 @@ static void json_rows(const SweepCurves *c, Output *o, const char *key, bool (*h
   output_str(o, first ? "],\n  " : "\n  ],\n  ");
 }
 
+static void json_knees(const SweepReport *r, Output *o) {
+  const SweepCurves *c = r->curves;
+  bool first = true;
+  output_key(o, "knees");
+  output_str(o, "[");
+  for (guint i = 0; i < c->series->len; i++) {
+    const SweepSeries *s = c->series->pdata[i];
+    SweepKnee k;
+    if (g_strcmp0(s->metric, r->knee) != 0 || !sweep_knee(s, &k)) continue;
+    next_row(o, &first);
+    json_whose(c, s, o);
+    member_number(o, "x", k.x);
+    output_str(o, ", ");
+    member_number(o, "value", k.value);
+    output_str(o, ", ");
+    member_number(o, "worst", k.worst);
+    output_str(o, ", ");
+    member_number(o, "best", k.best);
+    output_str(o, "}");
+  }
+  output_str(o, first ? "],\n  " : "\n  ],\n  ");
+}
+
 static bool has_fit(const SweepSeries *s) {
   return s->fitted;
 }
@@ -279,6 +302,7 @@ void sweep_json(const SweepReport *r, Output *o) {
   json_points(c, o);
   json_rows(c, o, "series", NULL, json_series_row);
   json_rows(c, o, "fits", has_fit, json_fit_row);
+  json_knees(r, o);
   json_rows(c, o, "published", has_published, json_published_row);
   json_unexplained(r, o);
   output_str(o, "\"measured\": {");

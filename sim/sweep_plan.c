@@ -240,6 +240,14 @@ uint64_t sweep_seed(const SweepPlan *p, guint point) {
   return p->seed + point % p->seeds;
 }
 
+bool sweep_has_axis(const SweepPlan *p) {
+  for (guint i = 0; i < p->keys->len; i++) {
+    const SweptKey *k = p->keys->pdata[i];
+    if (k->numeric && k->values->len >= 3) return true;
+  }
+  return false;
+}
+
 const SweepScenario *sweep_scenario(const SweepPlan *p, guint point) {
   const guint i = p->scenarios->len > 1 ? sweep_value_index(p, 0, sweep_combination(p, point)) : 0;
   return p->scenarios->pdata[i];

@@ -5,6 +5,7 @@
 typedef struct {
   const SweepCurves *curves;
   const SweepGrid *grid; /* what the text shows for a table; NULL: simulated figures, beside published ones */
+  const char *knee;      /* the metric whose knee is looked for; NULL: none's */
   bool interrupted;
   double wall_ms; /* of the tool itself: with jobs the only thing that differs between runs */
   guint jobs;

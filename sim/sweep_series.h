@@ -23,6 +23,18 @@ typedef struct {
   LoglogFit published_fit;
 } SweepSeries;
 
+#define KNEE_SHARE 0.05
+
+typedef struct {
+  guint combination;
+  double x, value;    /* the knee, and the metric there */
+  double best, worst; /* of the curve */
+} SweepKnee;
+
+/* The smallest x at which the metric is within KNEE_SHARE of the way from its worst to its best. False: fewer than
+ * three points. */
+bool sweep_knee(const SweepSeries *s, SweepKnee *k);
+
 typedef struct {
   const SweepPlan *plan;
   const GPtrArray *results; /* of RunResult *; NULL: not finished */

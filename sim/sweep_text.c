@@ -163,6 +163,26 @@ static void print_fits(const Text *t, GString *out) {
   }
 }
 
+static void print_knees(const Text *t, GString *out) {
+  guint said = 0;
+  for (guint i = 0; i < t->c->series->len; i++) {
+    const SweepSeries *s = t->c->series->pdata[i];
+    SweepKnee k;
+    if (g_strcmp0(s->metric, t->r->knee) != 0 || !sweep_knee(s, &k)) continue;
+    const char *name = ((SweptKey *)t->p->keys->pdata[t->c->x])->name;
+    if (!said++)
+      g_string_append_printf(out, "\n  knee of %s, the smallest %s within %.0f %% of the way from worst to best:\n",
+                             t->r->knee, name, KNEE_SHARE * 100);
+    g_string_append_printf(out, "  %s  %s=%s, ", s->label, name, sweep_value(t->p, (guint)t->c->x, k.combination));
+    report_number(out, 1, k.value);
+    g_string_append(out, " (worst ");
+    report_number(out, 1, k.worst);
+    g_string_append(out, ", best ");
+    report_number(out, 1, k.best);
+    g_string_append(out, ")\n");
+  }
+}
+
 static void print_broken(const RunResult *r, GString *out) {
   for (guint i = 0; i < r->checks->len; i++) {
     const CheckResult *c = &g_array_index(r->checks, CheckResult, i);
@@ -245,6 +265,7 @@ void sweep_text(const SweepReport *r, GString *out, bool color) {
     print_table(&t, out);
   if (!t.p->explores) {
     print_fits(&t, out);
+    print_knees(&t, out);
     print_unexplained(&t, out);
     print_failures(&t, out);
     if (!r->grid) print_refused(&t, out);

@@ -84,7 +84,7 @@ bad "fense" --job check --set pooler.fense=none,hold_until_eof
 bad "a copied key has no link" --job check --set pooler.fence=unlink_unforwarded --set pooler.pool_size=1,2
 bad "limits are 0" --job check --max-states -1
 bad "there are untimed, timed" --job check --time soon
-bad "--metric is for --job run" --job check --metric cancel.hit
+bad "--metric and --knee are for --job run" --job check --metric cancel.hit
 bad "--junit is for --job run" --job check --junit "$SCRATCH/j.xml"
 bad "is named twice" --job check s01-stale-cancel-bad
 bad "no such scenario" --job check s01-stale-cancel-bat

@@ -182,6 +182,21 @@ static char *exponent_text(JsonObject *fit) {
                   : g_strdup_printf("exponent %s", b[0]);
 }
 
+/* Where the sweep was asked for a knee, its curve says where it is. */
+static void add_knees(SweepPlot *p) {
+  JsonArray *knees = array_of(p->json, "knees");
+  for (guint i = 0; knees && i < json_array_get_length(knees); i++) {
+    JsonObject *k = object_at(knees, i);
+    for (guint j = 0; k && j < p->curves->len; j++) {
+      Curve *c = p->curves->pdata[j];
+      if (c->published || g_strcmp0(c->label, text_of(k, "label")) != 0) continue;
+      char x[G_ASCII_DTOSTR_BUF_SIZE], *label = c->label;
+      c->label = g_strdup_printf("%s, knee at %s", label, g_ascii_formatd(x, sizeof x, "%.6g", number_of(k, "x")));
+      g_free(label);
+    }
+  }
+}
+
 static void add_exponents(SweepPlot *p) {
   JsonArray *fits = array_of(p->json, "fits");
   for (guint i = 0; i < length_of(fits); i++) {
@@ -270,6 +285,7 @@ SweepPlot *sweep_plot_read(const char *dir, const char *const *metrics, GError *
   }
   add_curves(p, "published", true, metrics);
   add_exponents(p);
+  add_knees(p);
   add_titles(p);
   make_spec(p);
   return g_steal_pointer(&p);
