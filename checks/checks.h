@@ -30,6 +30,10 @@ Judgement check_no_crash(const Model *m, GString *why);
 Judgement check_no_client_error(const Model *m, GString *why);
 Judgement check_session_is_clean(const Model *m, GString *why);
 
+/* What they read, for reductions. */
+void reads_pools(const Model *m, Footprint *f);
+void reads_map(const Model *m, Footprint *f); /* what backends run, too */
+
 /* checks/pooler_liveness.c */
 Judgement check_seen_by_pooler(const Model *m, GString *why); /* blind where there is none, else fine */
 Judgement check_cancel_arrives(const Model *m, GString *why);

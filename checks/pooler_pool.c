@@ -19,6 +19,13 @@ static bool books_wrong(const PoolView *v, GString *why) {
   return true;
 }
 
+void reads_pools(const Model *m, Footprint *f) {
+  if (m->pooler) pooler_reads(m->pooler, false, f);
+}
+void reads_map(const Model *m, Footprint *f) {
+  if (m->pooler) pooler_reads(m->pooler, true, f);
+}
+
 Judgement check_pool_accounting(const Model *m, GString *why) {
   if (!m->pooler) return JUDGED_BLIND;
   for (guint i = 0; i < pooler_pools(m->pooler); i++) {

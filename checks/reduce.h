@@ -19,6 +19,8 @@ const char *reduce_word(guint which, guint i); /* the i-th name of those in `whi
 
 /* checks/reduce_por.c: leaves, where it can, the moves of a persistent set (StepperConfig.reduce; data: Reduction). */
 void reduce_por(Model *m, GArray *moves, void *data);
+void reduce_reads(const Model *m, const Reduction *r, Footprint *f); /* what the checks look at */
+bool reduce_hides(const Footprint *step, const Footprint *reads);    /* no check sees it, and it closes no cycle */
 /* checks/symmetry.c: the model's own form of a state (StepperConfig.canon). */
 void reduce_symmetry(Model *m, void *data);
 

@@ -34,25 +34,14 @@ static bool is_of(const Actor *a, const Move *m) {
 
 /* ---- what checks see ---- */
 
-static void reads_of(const Model *m, const Reduction *r, Footprint *f) {
+void reduce_reads(const Model *m, const Reduction *r, Footprint *f) {
   *f = (Footprint){.n = 0};
-  for (guint i = 0; i < r->n_checks; i++) {
-    const Check *c = r->checks[i];
-    if (c->steps_alone) continue;
-    if (c->reads)
-      c->reads(m, f);
-    else
-      footprint_everything(f);
-  }
+  for (guint i = 0; i < r->n_checks; i++)
+    if (!r->checks[i]->steps_alone) r->checks[i]->reads(m, f);
 }
 
-/* Unlike another process, a check that may read everything reads what a process owns, and its locals, too. */
-static bool seen(const Footprint *step, const Footprint *reads) {
-  return reads->everything || footprints_meet(step, reads);
-}
-
-static bool hides(const Footprint *step, const Footprint *reads) {
-  return !step->loops && !seen(step, reads);
+bool reduce_hides(const Footprint *step, const Footprint *reads) {
+  return !step->loops && !footprints_meet(step, reads);
 }
 
 /* ---- one process that nobody meddles with ---- */
@@ -76,9 +65,9 @@ static bool keep_owner(const World *w, const Footprint *reads, GArray *moves) {
   for (guint i = 0; i < moves->len; i++) {
     const Move *m = &g_array_index(moves, Move, i);
     Footprint next;
-    if (m->kind != MOVE_RESUME) continue;
+    if (actor_kind(m->kind) != MOVE_RESUME) continue;
     world_footprint(w, m->subject, &next);
-    if (footprint_only_owns(&next) && hides(&next, reads)) return keep_one(moves, m) > 0;
+    if (footprint_only_owns(&next) && reduce_hides(&next, reads)) return keep_one(moves, m) > 0;
   }
   return false;
 }
@@ -98,7 +87,7 @@ static bool add_actor(Scene *s, MoveKind kind, uint32_t id) {
     channel_footprint(s->w, id, false, &a->next);
     channel_footprint(s->w, id, true, &a->future);
   }
-  a->hidden = hides(&a->next, &s->reads);
+  a->hidden = reduce_hides(&a->next, &s->reads);
   return true;
 }
 
@@ -161,7 +150,7 @@ void reduce_por(Model *m, GArray *moves, void *data) {
   s.w = m->world;
   s.n = 0;
   if (moves->len < 2) return;
-  reads_of(m, data, &s.reads);
+  reduce_reads(m, data, &s.reads);
   if (keep_owner(s.w, &s.reads, moves) || !take_scene(&s, moves)) return;
   uint64_t set = smallest_set(&s, moves->len);
   if (!set) return;

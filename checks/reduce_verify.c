@@ -240,6 +240,18 @@ static void verify_pairs(Verifier *k, GArray *parties, const ArenaSnapshot *here
     }
 }
 
+/* ---- what checks say ---- */
+
+static uint64_t verdicts(Verifier *k) {
+  g_autoptr(GString) why = g_string_new(NULL);
+  uint64_t bits = 0;
+  for (guint i = 0; i < k->o->n_checks; i++) {
+    const Check *c = k->o->checks[i];
+    if (!c->steps_alone) bits |= (uint64_t)(c->judge(stepper_model(k->s), why) == JUDGED_BROKEN) << i;
+  }
+  return bits;
+}
+
 /* ---- forms ---- */
 
 static Hash128 form_of(Verifier *k) {
@@ -264,15 +276,6 @@ static void take_set(GArray *ways) {
     g_array_index(ways, Way, n++) = w;
   }
   g_array_set_size(ways, n);
-}
-
-static uint64_t verdicts(Verifier *k) {
-  g_autoptr(GString) why = g_string_new(NULL);
-  uint64_t bits = 0;
-  world_marks_clear(k->w);
-  for (guint i = 0; i < k->o->n_checks; i++)
-    bits |= (uint64_t)(k->o->checks[i]->judge(stepper_model(k->s), why) == JUDGED_BROKEN) << i;
-  return bits;
 }
 
 static GArray *ways_now(Verifier *k);
@@ -325,6 +328,9 @@ static GArray *ways_now(Verifier *k) {
 }
 
 static void verify_steps(Verifier *k, GArray *parties, const ArenaSnapshot *here, GArray *ways) {
+  Footprint reads;
+  reduce_reads(stepper_model(k->s), k->reducer, &reads);
+  uint64_t before = verdicts(k);
   for (guint i = 0; i < ways->len && !k->v->broken; i++) {
     Way *way = &g_array_index(ways, Way, i);
     way->party = party_of(parties, way->branch.move.kind, way->branch.move.subject);
@@ -332,6 +338,8 @@ static void verify_steps(Verifier *k, GArray *parties, const ArenaSnapshot *here
     g_autofree char *words = words_of(k, who);
     if (!covers_all(&who->future, &who->next)) broken(k, "%s does what its future does not say", words);
     stepper_follow(k->s, &way->branch);
+    if (reduce_hides(&who->next, &reads) && verdicts(k) != before)
+      broken(k, "%s is hidden from the checks, and one of them sees it", words);
     verify_writes(k, parties, who, words, here);
     g_autoptr(GArray) now = parties_now(k);
     verify_futures(k, parties, who, words, now);

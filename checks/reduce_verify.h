@@ -9,6 +9,7 @@
  *   what is owned             stays so, and is changed by nobody else
  *   the future                says all that the next step says, and never grows
  *   steps that do not loop    close no cycle
+ *   a hidden step             changes no check's mind
  *   a form                    has the successors of the state it stands for, up to form, with the same marks, and is
  *                             judged alike by every check; the form of a form is itself */
 typedef struct {

@@ -18,7 +18,8 @@ typedef struct {
   /* What it waits for is put into `why` (NULL: not asked): "a waits for a server connection". */
   bool (*pending)(const Model *m, guint subject, GString *why);
   /* What a reduction must know. steps_alone: judges marks, or what is true only where nothing moves, and no other part
-   * of the state. reads: what of the state it looks at; NULL: all of it. */
+   * of the state. reads: what of the state it looks at, footprint_everything meaning all but what a process owns (and
+   * its locals); NULL: all of it. */
   bool steps_alone;
   void (*reads)(const Model *m, Footprint *f);
 } Check;

@@ -32,10 +32,7 @@ JUDGE(7)
 
 static void reads(const Model *m, guint i, Footprint *f) {
   const struct Plugged *p = m->plugged;
-  if (p->plugin->reads)
-    p->plugin->reads(m->world, p->model, i, f);
-  else
-    footprint_everything(f);
+  p->plugin->reads(m->world, p->model, i, f);
 }
 #define READS(i)                                                                                                       \
   static void reads_##i(const Model *m, Footprint *f) {                                                                \
@@ -70,7 +67,7 @@ static void take_checks(struct Plugged *p) {
   p->checks = g_atomic_rc_box_alloc0(sizeof(Check) * PLUGIN_CHECKS_MAX);
   for (guint i = 0; i < p->plugin->n_checks; i++)
     p->checks[i] = (Check){p->plugin->checks[i].name, p->plugin->checks[i].about, SEES_INSIDE, .judge = judges[i],
-                           .reads = readers[i]};
+                           .reads = p->plugin->reads ? readers[i] : NULL};
 }
 
 /* ---- the model ---- */

@@ -25,7 +25,7 @@ same_space() {
   done
   spin_build "$pml" "$name"
   spin_run "$name" -m1000000 -w20
-  check_status 0 "$STAMPEDE" check "$scenario" "${sets[@]}" --json
+  check_status 0 "$STAMPEDE" check "$scenario" --reduce none "${sets[@]}" --json
   check "$name: $(count states) states, SPIN has $spin_states" test "$(count states)" = "$spin_states"
   check "$name: $(count transitions) transitions, SPIN has $spin_transitions" test "$(count transitions)" = "$spin_transitions"
   check "$name: SPIN finds $spin_errors errors" test "$spin_errors" = 0
@@ -41,7 +41,7 @@ same_verdict() {
   done
   spin_build "$pml" "$name" -DREACH
   spin_shortest "$name"
-  check_status 0 "$STAMPEDE" check "$scenario" "${sets[@]}" --json
+  check_status 0 "$STAMPEDE" check "$scenario" --reduce none "${sets[@]}" --json
   steps=$(steps_of "$what")
   check "$name: $what is violated in ${steps:-no} steps, by SPIN in $spin_steps" test "${steps:-0}" = "$spin_steps"
   [[ -n $steps ]] || check_contains "\"name\": \"$what\", \"verdict\": \"holds\""

@@ -236,6 +236,7 @@ Pooler *pooler_new(World *w, const PoolerConfig *c, GError **error) {
   make_queues(p, c);
   make_hosts(p, c);
   p->measure = measure_new(p);
+  footprints_prepare(p);
   start(p, c);
   return p;
 }

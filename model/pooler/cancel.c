@@ -476,7 +476,7 @@ static void stages(const World *w, void (*each)(const char *name, void *data), v
     if (may_come(p, (CancelStage)i)) each(names[i], data);
 }
 
-const TypeGuide cancel_guide = {.limit = limit, .lane = cancel_lane, .stages = stages};
+const TypeGuide cancel_guide = {.limit = limit, .lane = cancel_lane, .stages = stages, .footprint = cancel_footprint};
 
 const ProcessType cancel_type = {"cancel", sizeof(uint32_t), resume, at};
 

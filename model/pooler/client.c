@@ -194,6 +194,10 @@ static Step await_op(Pooler *p, Client *c, const Op *op, ProcId self) {
   return block(p, c, self, NO_LIMIT);
 }
 
+bool client_rests(const Client *c) {
+  return c->stage == C_OP || c->stage == C_PAUSE;
+}
+
 static Step pause_op(Pooler *p, Client *c, const Op *op) {
   if (c->stage == C_PAUSE) return went(c);
   c->stage = C_PAUSE;
@@ -341,6 +345,6 @@ static void stages(const World *w, void (*each)(const char *name, void *data), v
   }
 }
 
-const TypeGuide client_guide = {.limit = limit, .lane = client_lane, .stages = stages};
+const TypeGuide client_guide = {.limit = limit, .lane = client_lane, .stages = stages, .footprint = client_footprint};
 
 const ProcessType client_type = {"client", sizeof(uint32_t), resume, at};

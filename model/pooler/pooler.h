@@ -18,6 +18,9 @@ void pooler_describe(const Pooler *p, void (*each)(const char *name, const char 
 
 /* The state that stands for all that differ from it in nothing but names (checks/README.md, symmetry). */
 void pooler_canon(Pooler *p);
+/* What the accessors below read (model/world/explore.h): all but what a process of the pooler owns; `runs`: what
+ * backends run, too, which a server connection may own. */
+void pooler_reads(const Pooler *p, bool runs, Footprint *f);
 
 /* ---- outcomes of cancels: marks of the world's last step (world_marks) ---- */
 enum {

@@ -386,6 +386,6 @@ static void stages(const World *w, void (*each)(const char *name, void *data), v
     if (may_come(p, (ServerStage)i)) each(names[i], data);
 }
 
-const TypeGuide server_guide = {.limit = limit, .lane = server_lane, .stages = stages};
+const TypeGuide server_guide = {.limit = limit, .lane = server_lane, .stages = stages, .footprint = server_footprint};
 
 const ProcessType server_type = {"server", sizeof(uint32_t), resume, at};

@@ -258,6 +258,7 @@ struct Pooler {
   bool timed, moves; /* moves: a reload may come; there are two sets of pools, and connections change theirs */
   guint n_events;
   ObjectId *q_event, q_shutdown;
+  bool calm, left_alone; /* footprint.c */
   struct Naming *naming; /* NULL until symmetry is asked for */
 };
 
@@ -471,6 +472,13 @@ void pool_serve(Pooler *p, guint pool); /* waiters get what is idle */
 void event_start(Pooler *p, guint event);
 void moment_start(Pooler *p, guint moment);
 void arrivals_start(Pooler *p, guint def, guint first, guint slots);
+
+/* ---- footprint.c: for the guides of types ---- */
+void footprints_prepare(Pooler *p);
+void cancel_footprint(const World *w, ProcId self, const void *locals, Footprint *f);
+void server_footprint(const World *w, ProcId self, const void *locals, Footprint *f);
+void client_footprint(const World *w, ProcId self, const void *locals, Footprint *f);
+bool client_rests(const Client *c); /* client.c: between two entries, or asleep in one */
 
 /* ---- measure.c: beside the state ---- */
 Measure *measure_new(const Pooler *p);

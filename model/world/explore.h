@@ -23,8 +23,8 @@ void world_move(World *w, Move m);
  * model can name. Cheap when nothing came or went since the last call. ---- */
 void world_canon(World *w);
 
-/* The same state under other names, for models whose processes or queues differ in nothing but theirs: process p, with its
- * locals, becomes procs[p], of its type, and what object o is (who waits there) becomes objects[o], of its kind.
+/* The same state under other names, for models whose processes or queues differ in nothing but theirs: process p, with
+ * its locals, becomes procs[p], of its type, and what object o is (who waits there) becomes objects[o], of its kind.
  * Bijections by old id, 0 to 0; ids not in use, and channels, stay. What the model keeps of ids is its own affair. */
 void world_rename(World *w, const ProcId *procs, const ObjectId *objects);
 
@@ -47,6 +47,7 @@ typedef enum {
   TOUCH_CARRY, /* of a channel: the network delivers what is under way */
   TOUCH_TAKE,  /* from the front of a queue that is not empty */
   TOUCH_OWN,   /* written, and touched by no other process while this one stands here, whatever happens */
+  TOUCH_BITS,  /* likewise, but of a word only some bits: others may set other bits of it */
 } TouchKind;
 enum { FOOTPRINT_MAX = 32 };
 typedef struct {
@@ -75,8 +76,8 @@ void world_footprint(const World *w, ProcId p, Footprint *f);
 void world_future(const World *w, ProcId p, Footprint *f);
 /* The network's part in a channel, next or ever; n is 0 where the object is none. */
 void channel_footprint(const World *w, ObjectId channel, bool future, Footprint *f);
-bool footprint_only_owns(const Footprint *f);
-guint world_objects(const World *w); /* ids are below this */
+bool footprint_only_owns(const Footprint *f); /* OWN, BITS */
+guint world_objects(const World *w);          /* ids are below this */
 /* For whoever verifies them: is this byte of the arena the world's own (tables, free locals)? Whose locals is it in?
  * 0: nobody's. */
 bool world_is_table(const World *w, const void *at);

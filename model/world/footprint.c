@@ -35,7 +35,7 @@ void footprint_ends(Footprint *f, const World *w) {
 static bool commute(TouchKind a, TouchKind b) {
   bool queue_a = a >= TOUCH_SEND && a <= TOUCH_TAKE, queue_b = b >= TOUCH_SEND && b <= TOUCH_TAKE;
   if (queue_a && queue_b) return a != b;
-  return a == b && (a == TOUCH_READ || a == TOUCH_ADD);
+  return a == b && (a == TOUCH_READ || a == TOUCH_ADD || a == TOUCH_BITS);
 }
 
 static bool ranges_meet(const FootprintRange *a, const FootprintRange *b) {
@@ -45,12 +45,12 @@ static bool ranges_meet(const FootprintRange *a, const FootprintRange *b) {
 
 bool footprint_only_owns(const Footprint *f) {
   for (guint i = 0; i < f->n; i++)
-    if (f->ranges[i].how != TOUCH_OWN) return false;
+    if (f->ranges[i].how < TOUCH_OWN) return false;
   return !f->everything;
 }
 
 bool footprints_meet(const Footprint *a, const Footprint *b) {
-  if (a->everything || b->everything) return !footprint_only_owns(a) && !footprint_only_owns(b);
+  if ((a->everything && !footprint_only_owns(b)) || (b->everything && !footprint_only_owns(a))) return true;
   for (guint i = 0; i < a->n; i++)
     for (guint j = 0; j < b->n; j++)
       if (ranges_meet(&a->ranges[i], &b->ranges[j])) return true;
@@ -59,13 +59,19 @@ bool footprints_meet(const Footprint *a, const Footprint *b) {
 
 typedef void (*Says)(const World *w, ProcId self, const void *locals, Footprint *f);
 
+static bool owns(const Footprint *f, const void *at) {
+  for (guint i = 0; i < f->n; i++)
+    if (f->ranges[i].how == TOUCH_OWN && f->ranges[i].at == at) return true;
+  return false;
+}
+
 static void ask(const World *w, ProcId p, Footprint *f, Says says) {
   const Proc *pr = proc_at(w, p);
   f->n = 0;
   f->everything = !says;
   f->loops = !says;
   if (says) says(w, p, locals_at(w, pr->locals), f);
-  if (pr->waits_on) footprint_object(f, w, pr->waits_on, TOUCH_WRITE);
+  if (pr->waits_on && !owns(f, object_at(w, pr->waits_on))) footprint_object(f, w, pr->waits_on, TOUCH_WRITE);
 }
 
 void world_footprint(const World *w, ProcId p, Footprint *f) {

@@ -29,7 +29,7 @@ typedef struct {
   const PluginCheck *checks; /* all of them are judged, whatever the scenario names */
   guint n_checks;            /* at most PLUGIN_CHECKS_MAX */
   /* What check i looks at (explore.h), so that an explorer may leave out orders that it cannot tell apart; NULL:
-   * anything. */
+   * anything, and then none are left out. */
   void (*reads)(const World *w, const void *model, guint i, Footprint *f);
 } ModelPlugin;
 
