@@ -28,6 +28,7 @@ typedef struct {
   Arena *arena;
   void (*canon)(Model *m, void *data);
   void *reducer;
+  const Reduction *reduction;
   GHashTable *numbers; /* Hash128* -> number of the state */
   GArray *edges;       /* of Edge: steps that do not loop */
   GArray *stack;       /* of Frame */
@@ -329,7 +330,7 @@ static GArray *ways_now(Verifier *k) {
 
 static void verify_steps(Verifier *k, GArray *parties, const ArenaSnapshot *here, GArray *ways) {
   Footprint reads;
-  reduce_reads(stepper_model(k->s), k->reducer, &reads);
+  reduce_reads(stepper_model(k->s), k->reduction, &reads);
   uint64_t before = verdicts(k);
   for (guint i = 0; i < ways->len && !k->v->broken; i++) {
     Way *way = &g_array_index(ways, Way, i);
@@ -450,8 +451,13 @@ bool reduce_verify(const SearchOptions *o, guint which, const Reduction *r, uint
   reduce_hooks(&plain, 0, NULL);
   if (!hooks.canon) reduce_hooks(&hooks, which, r);
   *v = (Verified){.broken = NULL};
-  Verifier k = {
-      .o = o, .which = which, .v = v, .max_states = max_states, .canon = hooks.canon, .reducer = hooks.reducer};
+  Verifier k = {.o = o,
+                .which = which,
+                .v = v,
+                .max_states = max_states,
+                .canon = hooks.canon,
+                .reducer = hooks.reducer,
+                .reduction = r};
   k.s = search_stepper(&plain, error);
   if (!k.s) return false;
   k.w = stepper_model(k.s)->world;

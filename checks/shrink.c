@@ -67,7 +67,7 @@ static GArray *thin_out(Shrinker *k, GArray *path) {
   return path;
 }
 
-/* The shortest, if it is found within the budget. */
+/* The shortest, if it is found within the budget: symmetry, unlike partial order, keeps lengths. */
 static bool search_shorter(const SearchOptions *o, Finding *f, GError **error) {
   SearchOptions again = *o;
   const Check *only = f->check >= 0 ? o->checks[f->check] : NULL;
@@ -82,8 +82,10 @@ static bool search_shorter(const SearchOptions *o, Finding *f, GError **error) {
   gint64 most = g_get_monotonic_time() + (gint64)SHRINK_SECONDS * G_USEC_PER_SEC;
   again.deadline_us = o->deadline_us ? MIN(o->deadline_us, most) : most;
   again.progress = NULL;
+  again.stepper.reduce = NULL;
   g_autoptr(SearchResult) r = search_run(&again, error);
-  for (guint i = 0; r && i < r->findings->len; i++) {
+  if (!r || !reduce_lift(&again, r, error)) return false;
+  for (guint i = 0; i < r->findings->len; i++) {
     Finding *better = r->findings->pdata[i];
     if ((better->check < 0) != (f->check < 0) || better->path->len >= f->path->len) continue;
     g_array_unref(f->path);
@@ -91,7 +93,7 @@ static bool search_shorter(const SearchOptions *o, Finding *f, GError **error) {
     g_free(f->why);
     f->why = g_strdup(better->why);
   }
-  return r != NULL;
+  return true;
 }
 
 static void thin(Shrinker *k, Finding *f) {
@@ -107,10 +109,11 @@ static void thin(Shrinker *k, Finding *f) {
 }
 
 bool shrink_findings(const SearchOptions *search, SearchResult *r, GError **error) {
-  SearchOptions plain = *search, *o = &plain;
+  SearchOptions plain = *search;
+  const SearchOptions *o = &plain;
   bool shortest = o->strategy == STRATEGY_BFS && !o->stepper.reduce;
   if (shortest || r->findings->len == 0) return true;
-  reduce_hooks(&o->stepper, 0, NULL); /* paths are those of the plain model (reduce_lift) */
+  reduce_hooks(&plain.stepper, 0, NULL); /* paths are those of the plain model (reduce_lift) */
   Shrinker k = {.o = o, .s = search_stepper(&o->stepper, error)};
   if (!k.s) return false;
   k.first = vector_layout_new(world_arena(stepper_model(k.s)->world));
@@ -119,7 +122,7 @@ bool shrink_findings(const SearchOptions *search, SearchResult *r, GError **erro
     Finding *f = r->findings->pdata[i];
     if (f->path->len == 0) continue;
     thin(&k, f);
-    ok = search_shorter(o, f, error);
+    ok = search_shorter(search, f, error);
   }
   vector_layout_free(k.first);
   stepper_free(k.s);

@@ -59,7 +59,7 @@ check_status 0 "$STAMPEDE" sweep s01-stale-cancel-bad --job check "${policies[@]
 same_results one two
 
 # --- limits: exit 3, and the table says which; bounds of a strategy are no limits
-check_status 3 "$STAMPEDE" sweep s01-stale-cancel-bad s17-pid-reuse-good --job check --max-states 20000
+check_status 3 "$STAMPEDE" sweep s01-stale-cancel-bad s17-pid-reuse-good --job check --max-states 6000
 check_contains "s01-stale-cancel-bad  violated in 23 steps [1]"
 check_contains "s17-pid-reuse-good    not violated [2]"
 check_contains "[2] the limit of states"
