@@ -33,7 +33,7 @@ endif
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -ffp-contract=off $(WARN) -I. $(PKG_CFLAGS) $(CFLAGS) $(SANITIZE)
 FUZZ_CFLAGS = -std=gnu11 -D_GNU_SOURCE -ffp-contract=off $(WARN) -I. $(PKG_CFLAGS) -g -O1 -fno-sanitize-recover=all
 
-FOLDERS := model/world model/memory model/postgres model/pooler traces sim/scenario sim/subject sim checks viz
+FOLDERS := model/world model/memory model/postgres model/pooler traces sim/scenario sim/subject sim/calibrate sim checks viz
 SRC     := $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))
 ASM     := $(wildcard model/world/*.S)
 OBJ     := $(SRC:%.c=$(BUILD)/obj/%.o) $(ASM:%.S=$(BUILD)/obj/%.o)

@@ -30,6 +30,8 @@ struct App {
   /* Draws DIR/plot.svg from DIR/results.json (sim/README.md): true, or false and *error. NULL: nobody can. */
   bool (*plot)(const char *dir, GError **error);
   const CheckJob *check_job;
+  /* Draws DIR/backends.svg from DIR/backends.csv (sim/calibrate/README.md). NULL: nobody can. */
+  bool (*plot_backends)(const char *dir, GError **error);
 };
 typedef struct {
   const char *name, *about;                           /* "run", one line */

@@ -1,0 +1,48 @@
+/* confront.h - a real server's storm beside the simulated one, and how it is told.
+ *
+ * A backend's start-up takes faults that no model here makes (its private memory, catalogs, lock tables). They do not
+ * depend on who else is connected, so they are measured on backends that are alone, and added to every simulated
+ * figure: not fitted to the storm. Page tables likewise. What is judged are differences, in which the constant cancels,
+ * and page tables. */
+#pragma once
+#include "sim/calibrate/server_facts.h"
+#include "sim/calibrate/storm_series.h"
+#include "traces/output.h"
+
+enum { CONFRONT_PERCENT = 4, CONFRONT_TABLE_PERCENT = 5 }; /* and one fault a backend, whichever is more */
+
+typedef struct {
+  char *version, *exit_order, *scenario, *profile; /* version: "15.18 (Debian 15.18-0+deb12u1)" */
+  int major, max_connections;
+  uint64_t seed;
+  ServerFacts facts;
+  uint64_t fault_around; /* bytes */
+  bool huge_asked, phase_assumed, fault_around_assumed;
+  StormSeries *real, *model;
+  StormBackend real_alone, model_alone; /* model_alone.pagetable_kib: of a simulation of one client */
+  GString *by_function; /* what perf said; NULL */
+  double wall_ms;
+} Confrontation;
+void confrontation_clear(Confrontation *c);
+
+typedef struct {
+  char *what; /* "iteration[2].faults_mean_minus_first" */
+  double real, model, allowed;
+  bool agrees;
+} Agreement;
+GArray *confront_judge(const Confrontation *c); /* of Agreement; caller unrefs */
+bool confront_all_agree(const GArray *agreements);
+
+void confront_text(const Confrontation *c, const GArray *agreements, GString *out);
+void confront_json(const Confrontation *c, const GArray *agreements, Output *o);
+void confront_csv(const Confrontation *c, Output *o); /* a row a backend */
+
+/* ---- for the writers ---- */
+typedef struct {
+  const char *name;
+  double value;
+} ConfrontFigure;
+enum { CONFRONT_FIGURES = 8 + STORM_TENTHS };
+StormFigures confront_figures(const Confrontation *c, guint k, bool real);
+/* Those of iteration k under flat names, without "iteration[K]."; how many. Tenths stand at the end. */
+guint confront_named(const Confrontation *c, guint k, bool real, ConfrontFigure out[CONFRONT_FIGURES]);
