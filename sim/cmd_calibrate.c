@@ -27,7 +27,8 @@ static int help(void) {
 }
 
 int cmd_calibrate(const App *app, int argc, char **argv) {
-  if (argc < 2) return cli_refuse(EXIT_INPUT, "usage: stampede calibrate machine|fit|postgres; see stampede calibrate --help");
+  if (argc < 2)
+    return cli_refuse(EXIT_INPUT, "usage: stampede calibrate machine|fit|postgres; see stampede calibrate --help");
   if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) return help();
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
     if (!strcmp(argv[1], kinds[i].name)) return kinds[i].main(app, argc - 1, argv + 1);

@@ -317,8 +317,7 @@ int cmd_calibrate_fit(const App *app, int argc, char **argv) {
       "Prints the residual of each cell, the interval of each constant and what the figures cannot tell apart.",
       &common, own, argc, argv, 0, 0);
   int status = EXIT_INPUT;
-  if (left)
-    status = check_options(&o, &common);
+  if (left) status = check_options(&o, &common);
   if (left && status == EXIT_MET)
     status = run_fit(app, &o, &common, command);
   else

@@ -86,15 +86,16 @@ static void setting(GPtrArray *all, const char *name, int64_t value) {
 }
 
 static bool start(Calibration *k, const Scenario *s, GError **error) {
-  static const char *const same[] = {"max_connections", "max_worker_processes", "max_wal_senders",
-                                     "max_prepared_transactions", "superuser_reserved_connections",
-                                     "autovacuum_max_workers"};
+  static const char *const same[] = {
+      "max_connections",           "max_worker_processes",           "max_wal_senders",
+      "max_prepared_transactions", "superuser_reserved_connections", "autovacuum_max_workers"};
   g_autoptr(GPtrArray) settings = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < G_N_ELEMENTS(same); i++) {
     g_autofree char *key = g_strconcat("postgres.", same[i], NULL);
     setting(settings, same[i], scenario_int(s, key));
   }
-  if (k->c.major >= 18) setting(settings, "autovacuum_worker_slots", scenario_int(s, "postgres.autovacuum_worker_slots"));
+  if (k->c.major >= 18)
+    setting(settings, "autovacuum_worker_slots", scenario_int(s, "postgres.autovacuum_worker_slots"));
   g_ptr_array_add(settings, g_strdup_printf("huge_pages=%s", k->o->huge ? k->o->huge : "off"));
   g_ptr_array_add(settings, g_strdup("shared_buffers=16MB"));
   g_ptr_array_add(settings, NULL);
@@ -162,8 +163,8 @@ static bool prepare(Calibration *k, GError **error) {
   k->c.major = throwaway_version(k->o->bin, &k->c.version, error);
   if (!k->c.major) return false;
   if (k->c.major < OLDEST || k->c.major > NEWEST) {
-    g_set_error(error, CALIBRATE_ERROR, CALIBRATE_ERROR_ENVIRONMENT,
-                "%s: version %s; versions %d to %d are simulated", k->o->bin, k->c.version, OLDEST, NEWEST);
+    g_set_error(error, CALIBRATE_ERROR, CALIBRATE_ERROR_ENVIRONMENT, "%s: version %s; versions %d to %d are simulated",
+                k->o->bin, k->c.version, OLDEST, NEWEST);
     return false;
   }
   ask(k);
@@ -266,11 +267,12 @@ int cmd_calibrate_postgres(const App *app, int argc, char **argv) {
       {"bin", 0, 0, G_OPTION_ARG_FILENAME, &o.bin, "folder of the server's initdb and postgres (14 to 19)", "DIR"},
       {"clients", 0, 0, G_OPTION_ARG_INT, &o.clients, "backends at once (100)", "N"},
       {"iterations", 0, 0, G_OPTION_ARG_INT, &o.iterations, "how often all connect and leave (3)", "K"},
-      {"max-connections", 0, 0, G_OPTION_ARG_INT, &o.connections, "of the server (a fifth more than N, at least 20)", "M"},
+      {"max-connections", 0, 0, G_OPTION_ARG_INT, &o.connections, "of the server (a fifth more than N, at least 20)",
+       "M"},
       {"huge-pages", 0, 0, G_OPTION_ARG_STRING, &o.huge, "of the server: off (default), on or try", "WORD"},
       {"scenario", 0, 0, G_OPTION_ARG_STRING, &o.scenario, "what both do, in place of real-server", "FILE"},
-      {"dir", 0, 0, G_OPTION_ARG_FILENAME, &o.dir, "where the server lives; not there yet, or empty (a new temporary one)",
-       "DIR"},
+      {"dir", 0, 0, G_OPTION_ARG_FILENAME, &o.dir,
+       "where the server lives; not there yet, or empty (a new temporary one)", "DIR"},
       {"out", 0, 0, G_OPTION_ARG_FILENAME, &o.out, "write results.json, backends.csv and backends.svg there", "DIR"},
       {"confirm", 0, 0, G_OPTION_ARG_NONE, &o.confirm, "exit 1 when a figure is further off than is allowed", NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};

@@ -42,7 +42,7 @@ typedef struct {
   OracleGiven given;
   OracleSizes z;
   int total, max_backends, max_procs;
-  uint64_t sem, hdr, lock, bitmap, pgproc, pgxact, dense[4], offsets, fast_path, array, status[6], sinval_hdr,
+  uint64_t sem, lwlocks, hdr, lock, bitmap, pgproc, pgxact, dense[4], offsets, fast_path, array, status[6], sinval_hdr,
       sinval_count, sinval, sinval_nos, flags, signal_hdr, signal, end;
   int n_free, free_slot[4096], n_members, member[4096], sinval_user[4096], n_sinval, started, next_flag, n_flags;
   OracleProcess process[4096];
@@ -93,8 +93,10 @@ static void oracle_place_procs(Oracle *o) {
 static void oracle_lay_out_procs(Oracle *o) {
   const uint64_t n = (uint64_t)o->total;
   const bool first = o->given.version <= 18;
+  if (!first) o->lwlocks = oracle_place(o, 128, 208 * 128);
   if (first) {
     o->sem = oracle_place(o, 128, n * 128);
+    o->lwlocks = oracle_place(o, 128, 208 * 128);
     oracle_skip_to_phase(o, (oracle_header(o) + 127) / 128 * 128);
     o->hdr = oracle_behind(o, oracle_header(o));
   }
@@ -222,6 +224,12 @@ static void oracle_place_word(Oracle *o, OracleProcess *p, int procno, bool load
     oracle_slot_touch(o, p, procno, o->z.off, 4, load);
 }
 
+/* LWLockAcquire of a lock by its number: XidGenLock 3, ProcArrayLock 4, SInvalWriteLock 6. */
+static void oracle_lwlock(Oracle *o, OracleProcess *p, int lock) {
+  oracle_load(o, p, o->lwlocks + (uint64_t)(lock * 128), 16);
+  oracle_store(o, p, o->lwlocks + (uint64_t)(lock * 128), 16);
+}
+
 /* ---- InitProcess, ProcKill ---- */
 static void oracle_bit(Oracle *o, OracleProcess *p, int procno) {
   oracle_load(o, p, o->bitmap + (uint64_t)procno / 64 * 8, 8);
@@ -244,6 +252,7 @@ static int oracle_take(Oracle *o, OracleProcess *p) {
   }
   oracle_store(o, p, o->hdr, (uint64_t)o->z.hdr);
   oracle_slot_touch(o, p, procno, 0, o->z.pgproc, false);
+  oracle_load(o, p, o->sem + (uint64_t)procno * 128, 128);
   oracle_store(o, p, o->sem + (uint64_t)procno * 128, 128);
   if (o->fast_path) /* per slot the bits of all groups, then their relations */
     oracle_store(o, p, o->fast_path + (uint64_t)procno * (uint64_t)o->z.fast_path, (uint64_t)o->z.fast_path / 9);
@@ -278,7 +287,8 @@ static void oracle_put(Oracle *o, OracleProcess *p, int to) {
   for (int a = 0; a < arrays; a++)
     oracle_store(o, p, o->dense[a] + (uint64_t)(to * oracle_width[a]), (uint64_t)oracle_width[a]);
 }
-/* memmove of n entries, the first of them number `from`, by one place: a vector's worth is loaded before it is stored. */
+/* memmove of n entries, the first of them number `from`, by one place: a vector's worth is loaded before it is stored.
+ */
 static void oracle_move(Oracle *o, OracleProcess *p, int from, int n, int by) {
   const int arrays = o->given.array == ARRAY_PRE_14 ? 1 : 4;
   for (int a = 0; n > 0 && a < arrays; a++) {
@@ -296,6 +306,8 @@ static void oracle_followers(Oracle *o, OracleProcess *p, int from) {
 static OracleMove oracle_add(Oracle *o, OracleProcess *p) {
   const int n = o->n_members;
   int i = 0;
+  oracle_lwlock(o, p, 4);
+  oracle_lwlock(o, p, 3);
   oracle_load(o, p, o->array, (uint64_t)o->z.array_hdr);
   while (i < n && (o->given.array == ARRAY_UNSORTED || o->member[i] < p->procno)) i++;
   if (o->given.array != ARRAY_UNSORTED) oracle_load(o, p, o->dense[0], (uint64_t)((i < n ? i + 1 : n) * 4));
@@ -325,6 +337,8 @@ static OracleMove oracle_remove(Oracle *o, OracleProcess *p) {
   const int n = o->n_members - 1;
   int i = 0;
   while (o->member[i] != p->procno) i++;
+  oracle_lwlock(o, p, 4);
+  oracle_lwlock(o, p, 3);
   oracle_load(o, p, o->array, (uint64_t)o->z.array_hdr);
   oracle_place_word(o, p, p->procno, true);
   if (o->given.array == ARRAY_PRE_14)

@@ -7,6 +7,7 @@
 /* ---- the rest of a connect ---- */
 static void oracle_snapshot(Oracle *o, OracleProcess *p) {
   const int n = o->n_members;
+  oracle_lwlock(o, p, 4);
   oracle_load(o, p, o->array, (uint64_t)o->z.array_hdr);
   if (o->given.array != ARRAY_PRE_14) {
     oracle_load(o, p, o->dense[1], (uint64_t)n * 4);
@@ -51,7 +52,10 @@ static void oracle_sinval_list(Oracle *o, OracleProcess *p, int i, int n) {
   o->sinval_user[n] = -1;
 }
 static void oracle_sinval_counters(Oracle *o, OracleProcess *p, bool load) {
-  if (load) oracle_load(o, p, o->sinval_hdr, 16);
+  if (load) {
+    oracle_lwlock(o, p, 6);
+    oracle_load(o, p, o->sinval_hdr, 16);
+  }
   oracle_touch(o, p, o->sinval_count, 16, load);
 }
 static void oracle_sinval_join(Oracle *o, OracleProcess *p) {

@@ -35,7 +35,8 @@ typedef enum {
   LIST_BY_PROC_ARRAY
 } Listing; /* listing: by-slot | by-proc-array: who lists the live backends how */
 typedef enum {
-  HEADER_BEFORE, /* proc_header: before (to 18). PROC_HDR, arrays, then the free lists' spinlock; semaphores elsewhere */
+  HEADER_BEFORE, /* proc_header: before (to 18). PROC_HDR, arrays, then the free lists' spinlock; semaphores elsewhere
+                  */
   HEADER_BEHIND  /* behind (19): arrays, then PROC_HDR with the spinlock in it, then semaphores */
 } HeaderPlace;
 typedef enum { TOUCH_AUTO, TOUCH_WORDS, TOUCH_RANGES } TouchMode; /* machine.touch */
@@ -94,7 +95,7 @@ typedef struct {
   ChildList child_list;
   SinvalScan sinval;
   int sinval_entry_bytes, proc_signal_bytes, backend_status_bytes; /* same names */
-  int ssl_status_bytes, gss_status_bytes; /* same names; 0: built without */
+  int ssl_status_bytes, gss_status_bytes;                          /* same names; 0: built without */
   int snapshots;          /* snapshots: shared passes through ProcArrayLock during start-up */
   bool superusers;        /* clients_are_superusers */
   int listen_backlog;     /* listen_backlog: how many connects may queue; else refused. 0: no limit */

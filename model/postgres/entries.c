@@ -44,6 +44,7 @@ static void sinval_add_scanning(PgShared *s, int procno, AddressSpace *as, PgCos
 }
 
 static void read_counters(const PgShared *s, AddressSpace *as, PgCost *c) {
+  pg_lwlock(s, LWLOCK_SINVAL_WRITE, as, c);
   pg_read(c, PGF_SINVAL, as, s->sinval_header, 16, 1);
   pg_read(c, PGF_SINVAL, as, s->sinval_count, 16, 1);
 }

@@ -10,10 +10,15 @@
 enum { CHUNK_ALIGN = 128, SEMAPHORE_BYTES = 128, PHASE_SPAN = 65536, SMALL = 1024, ARRAYS_MOST = 32768 };
 /* Between what is modelled: KnownAssignedXids (a standby's, 65 a slot, 4 bytes and one), prepared transactions,
  * background workers. They are never touched here and push apart what lies behind them. */
+enum {
+  LWLOCK_BYTES = 128,
+  FIXED_LWLOCKS = 208
+}; /* MainLWLockArray: each padded; about 50 single ones and partitions */
 enum { KNOWN_XIDS = 65, TWO_PHASE_BYTES = 16, PREPARED_BYTES = 208, WORKERS_HEADER = 16, WORKER_BYTES = 560 };
 
 const char *pg_field_name(PgField f) {
-  static const char *const names[PGF_COUNT] = {[PGF_PROC_HDR] = "PROC_HDR",
+  static const char *const names[PGF_COUNT] = {[PGF_LWLOCKS] = "LWLocks",
+                                               [PGF_PROC_HDR] = "PROC_HDR",
                                                [PGF_STRUCT_LOCK] = "ProcStructLock",
                                                [PGF_FREE_SLOTS] = "free slots",
                                                [PGF_PGPROC] = "PGPROC",
@@ -112,14 +117,13 @@ static void lay_out_proc_array(PgShared *s) {
   add(s, "KnownAssignedXidsValid", KNOWN_XIDS, s->max_procs, CHUNK_ALIGN);
 }
 
-/* To 18 the semaphores are at the segment's start, far from the rest, and the free lists' spinlock is a chunk of its
- * own behind the arrays. Since 19 header, lock within it, and semaphores follow the arrays. */
+/* To 18 the semaphores are at the segment's start, LWLocks behind them, far from the rest; and the free lists' spinlock
+ * is a chunk of its own behind the arrays. Since 19 header, lock within it, and semaphores follow the arrays. */
 static void lay_out_procs(PgShared *s, int total) {
   bool before = s->config.header_place == HEADER_BEFORE;
-  if (before) {
-    s->semaphores = add(s, "PGSemaphore", SEMAPHORE_BYTES, total, CHUNK_ALIGN);
-    lay_out_header_before(s, total);
-  }
+  if (before) s->semaphores = add(s, "PGSemaphore", SEMAPHORE_BYTES, total, CHUNK_ALIGN);
+  s->lwlocks = add(s, "LWLocks", LWLOCK_BYTES, FIXED_LWLOCKS, CHUNK_ALIGN);
+  if (before) lay_out_header_before(s, total);
   lay_out_pgprocs(s, total);
   if (before) {
     s->struct_lock = add(s, "ProcStructLock", 4, 1, CHUNK_ALIGN);

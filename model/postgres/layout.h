@@ -33,8 +33,9 @@ struct PgShared {
       deviates; /* contents are kept; followers are touched as ranges; a step is not as in PostgreSQL */
   int max_procs, pool_first[PG_POOL_COUNT + 1], pmchild_flags;
   /* addresses */
-  uint64_t proc_hdr, struct_lock, free_slots, pgproc, array_header, pgxact, semaphores, fast_path, sinval_header,
-      sinval_count, sinval, sinval_nos, signal_header, proc_signal, status[STATUS_AREAS], pmchild; /* 0: there is none */
+  uint64_t lwlocks, proc_hdr, struct_lock, free_slots, pgproc, array_header, pgxact, semaphores, fast_path,
+      sinval_header, sinval_count, sinval, sinval_nos, signal_header, proc_signal, status[STATUS_AREAS],
+      pmchild; /* 0: there is none */
   uint32_t status_width[STATUS_AREAS];
   uint64_t offset_base, offset_stride; /* of the word that says a slot's place */
   PgField offset_field;
@@ -79,6 +80,14 @@ static inline uint64_t pg_header_bytes(const PgConfig *c) {
 }
 static inline int pg_times(const PgShared *s, PgStep step) {
   return pg_step_times(&s->config, step);
+}
+
+/* The words of an LWLock: looked at, then exchanged. Numbers as in lwlocknames.txt, the same in 14 to 19. */
+enum { LWLOCK_XID_GEN = 3, LWLOCK_PROC_ARRAY = 4, LWLOCK_SINVAL_WRITE = 6 };
+static inline void pg_lwlock(const PgShared *s, int lock, AddressSpace *as, PgCost *c) {
+  uint64_t at = s->lwlocks + (uint64_t)lock * 128;
+  pg_read(c, PGF_LWLOCKS, as, at, 16, 1);
+  pg_write(c, PGF_LWLOCKS, as, at, 16, 1);
 }
 
 void slots_lay_out(PgShared *s, Arena *a);

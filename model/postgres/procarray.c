@@ -27,7 +27,8 @@ static int search(PgShared *s, int procno, int n, AddressSpace *as, PgCost *c) {
 }
 
 /* memmove of entries [from, n) by one place up or down. Every page of the source is loaded before a store can fault on
- * it, whichever end memmove begins at; of the destination only a page that no source entry lies in is stored to first. */
+ * it, whichever end memmove begins at; of the destination only a page that no source entry lies in is stored to first.
+ */
 static void move_tail(PgShared *s, const DenseArray *d, int from, int n, int by, AddressSpace *as, PgCost *c) {
   if (from >= n) return;
   uint64_t width = d->width, bytes = (uint64_t)(n - from) * width;
@@ -113,6 +114,8 @@ static void store_own(PgShared *s, int procno, int i, AddressSpace *as, PgCost *
 int procarray_add(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
   SharedState *st = s->state;
   int n = st->num_procs;
+  pg_lwlock(s, LWLOCK_PROC_ARRAY, as, c);
+  pg_lwlock(s, LWLOCK_XID_GEN, as, c);
   pg_read(c, PGF_PROCARRAY, as, s->array_header, 8, 1);
   if (n >= s->max_procs) return -1;
   int i = search(s, procno, n, as, c);
@@ -179,6 +182,8 @@ static void close_gap(PgShared *s, int i, int n, int procno, AddressSpace *as, P
 
 static void remove_once(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
   int n = s->state->num_procs;
+  pg_lwlock(s, LWLOCK_PROC_ARRAY, as, c);
+  pg_lwlock(s, LWLOCK_XID_GEN, as, c);
   pg_read(c, PGF_PROCARRAY, as, s->array_header, 8, 1);
   if (n == 0) return; /* only a mutant comes here with nothing left */
   int i = place_of(s, procno, n, as, c);
@@ -207,6 +212,7 @@ void procarray_remove(PgShared *s, int procno, AddressSpace *as, PgCost *c) {
 /* GetSnapshotData: xids of all members in order; before 14 each member's proc number and its PGXACT. */
 void procarray_scan(PgShared *s, AddressSpace *as, PgCost *c) {
   int n = s->state->num_procs;
+  pg_lwlock(s, LWLOCK_PROC_ARRAY, as, c);
   pg_read(c, PGF_PROCARRAY, as, s->array_header, 8, 1);
   const DenseArray *d = &s->dense[s->n_dense > 1 ? DENSE_XIDS : DENSE_PGPROCNOS];
   pg_read(c, d->field, as, d->base, (uint64_t)n * d->width, n);

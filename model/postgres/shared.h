@@ -14,6 +14,7 @@
 
 /* What is touched; pg_field_name gives the ledger's name. */
 typedef enum {
+  PGF_LWLOCKS,
   PGF_PROC_HDR,
   PGF_STRUCT_LOCK,
   PGF_FREE_SLOTS,

@@ -169,6 +169,7 @@ void slot_initialize(PgShared *s, int procno, int pid, AddressSpace *as, PgCost 
   s->subxids[procno] = 0;
   s->flags[procno] = 0;
   pg_write(c, PGF_PGPROC, as, pgproc_at(s, procno), (uint64_t)s->config.pgproc_size, 1);
+  pg_read(c, PGF_SEMAPHORE, as, s->semaphores + n * 128, 4, 1); /* sem_trywait looks before it exchanges */
   pg_write(c, PGF_SEMAPHORE, as, s->semaphores + n * 128, 128, 1);
   uint64_t fast_path = (uint64_t)s->config.fast_path_bytes;
   pg_write(c, PGF_FAST_PATH, as, s->fast_path + n * fast_path, fast_path / 9, 1);

@@ -12,10 +12,22 @@ void confrontation_clear(Confrontation *c) {
   if (c->by_function) g_string_free(c->by_function, TRUE);
 }
 
-StormFigures confront_figures(const Confrontation *c, guint k, bool real) {
-  if (real) return storm_figures(storm_iteration(c->real, k), 0, 0);
-  return storm_figures(storm_iteration(c->model, k), (double)(c->real_alone.faults - c->model_alone.faults),
+/* The simulated iteration with what was measured beside it added to each backend. */
+static StormFigures with_measured(const Confrontation *c, guint k) {
+  const StormIteration *real = storm_iteration(c->real, k), *model = storm_iteration(c->model, k);
+  g_autoptr(GArray) backends = g_array_copy(model->backends);
+  StormIteration sum = {.backends = backends, .pagetable_kib = model->pagetable_kib, .connect_ms = model->connect_ms};
+  for (guint i = 0; i < backends->len; i++) {
+    StormBackend *b = &g_array_index(backends, StormBackend, i);
+    b->own_pages = g_array_index(real->backends, StormBackend, i).own_pages - c->real_alone.own_pages;
+    b->faults += b->own_pages;
+  }
+  return storm_figures(&sum, (double)(c->real_alone.faults - c->model_alone.faults),
                        (double)(c->real_alone.pagetable_kib - c->model_alone.pagetable_kib));
+}
+
+StormFigures confront_figures(const Confrontation *c, guint k, bool real) {
+  return real ? storm_figures(storm_iteration(c->real, k), 0, 0) : with_measured(c, k);
 }
 
 guint confront_named(const Confrontation *c, guint k, bool real, ConfrontFigure out[CONFRONT_FIGURES]) {
@@ -31,6 +43,7 @@ guint confront_named(const Confrontation *c, guint k, bool real, ConfrontFigure 
   out[n++] = (ConfrontFigure){"faults_last50_minus_first50", f.last - f.first};
   out[n++] = (ConfrontFigure){"pagetable_kib", f.pagetable_kib};
   out[n++] = (ConfrontFigure){"connect_ms", f.connect_ms};
+  out[n++] = (ConfrontFigure){"own_pages_beyond_alone", f.own_pages - (real ? (double)c->real_alone.own_pages : 0)};
   if (real) out[n++] = (ConfrontFigure){"resident_kib", f.resident_kib};
   for (guint i = 0; f.tenths && i < STORM_TENTHS; i++) out[n++] = (ConfrontFigure){tenths[i], f.tenth[i]};
   g_assert(n <= CONFRONT_FIGURES);

@@ -1,9 +1,13 @@
 /* confront.h - a real server's storm beside the simulated one, and how it is told.
  *
- * A backend's start-up takes faults that no model here makes (its private memory, catalogs, lock tables). They do not
- * depend on who else is connected, so they are measured on backends that are alone, and added to every simulated
- * figure: not fitted to the storm. Page tables likewise. What is judged are differences, in which the constant cancels,
- * and page tables. */
+ * The simulation is of shared memory. The rest of a backend's start-up (its private memory, catalogs, lock tables) is
+ * measured, not fitted:
+ *  - on backends that are alone: faults and page tables beyond those simulated, added to every simulated figure;
+ *  - on each backend of the storm: pages of private memory that it has written to beyond those of one that is alone
+ *    (/proc/PID/smaps), each one fault. To 17 the postmaster keeps its children in memory from malloc, 48 bytes each; a
+ *    child inherits what earlier children left free, and its first large request writes to all of it
+ *    (malloc_consolidate): N/85 pages after a storm of N.
+ * What is judged are differences, in which the constant cancels, and page tables. */
 #pragma once
 #include "sim/calibrate/server_facts.h"
 #include "sim/calibrate/storm_series.h"
@@ -20,7 +24,7 @@ typedef struct {
   bool huge_asked, phase_assumed, fault_around_assumed;
   StormSeries *real, *model;
   StormBackend real_alone, model_alone; /* model_alone.pagetable_kib: of a simulation of one client */
-  GString *by_function; /* what perf said; NULL */
+  GString *by_function;                 /* what perf said; NULL */
   double wall_ms;
 } Confrontation;
 void confrontation_clear(Confrontation *c);
@@ -42,7 +46,7 @@ typedef struct {
   const char *name;
   double value;
 } ConfrontFigure;
-enum { CONFRONT_FIGURES = 8 + STORM_TENTHS };
+enum { CONFRONT_FIGURES = 9 + STORM_TENTHS };
 StormFigures confront_figures(const Confrontation *c, guint k, bool real);
 /* Those of iteration k under flat names, without "iteration[K]."; how many. Tenths stand at the end. */
 guint confront_named(const Confrontation *c, guint k, bool real, ConfrontFigure out[CONFRONT_FIGURES]);

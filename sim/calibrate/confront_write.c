@@ -12,13 +12,15 @@ static void head(const Confrontation *c, GString *out) {
                          c->real->iterations->len, c->exit_order, c->facts.max_connections,
                          c->facts.page_size == 4096 ? "4 KiB" : "2 MiB",
                          c->huge_asked && c->facts.page_size == 4096 ? " (huge pages were asked for)" : "");
-  g_string_append_printf(out, "PGPROC array at %" G_GINT64_FORMAT " of 65536%s; fault-around %" G_GUINT64_FORMAT " KiB%s\n",
-                         MAX(c->facts.phase, 0), c->phase_assumed ? " (assumed)" : ", read from the server",
-                         c->fault_around / 1024, c->fault_around_assumed ? " (Linux's default; not readable here)" : "");
+  g_string_append_printf(
+      out, "PGPROC array at %" G_GINT64_FORMAT " of 65536%s; fault-around %" G_GUINT64_FORMAT " KiB%s\n",
+      MAX(c->facts.phase, 0), c->phase_assumed ? " (assumed)" : ", read from the server", c->fault_around / 1024,
+      c->fault_around_assumed ? " (Linux's default; not readable here)" : "");
   g_string_append_printf(out,
                          "a backend alone: %" G_GINT64_FORMAT " faults, %" G_GINT64_FORMAT
-                         " KiB of page tables; of these %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
-                         " are simulated, the rest is added to what is simulated\n\n",
+                         " KiB of page tables; of these %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " are simulated\n"
+                         "beside what is simulated: the rest of these, and each backend's private pages beyond "
+                         "them, both measured\n\n",
                          c->real_alone.faults, c->real_alone.pagetable_kib, c->model_alone.faults,
                          c->model_alone.pagetable_kib);
 }
@@ -28,22 +30,23 @@ static void cell(GString *out, double real, double model) {
 }
 
 static void table(const Confrontation *c, GString *out) {
-  g_string_append(out, "           faults a backend              last 50 - first 50            page tables, MiB        "
-                       "      connecting, ms\n"
-                       "iteration      real simulated     off       real simulated     off       real simulated     "
-                       "off      real simulated\n");
+  g_string_append(out,
+                  "           faults a backend            of them  last 50 - first 50           page tables, MiB   "
+                  "          connecting, ms\n"
+                  "iteration      real simulated     off  private       real simulated     off       real "
+                  "simulated     off      real simulated\n");
   for (guint k = 0; k < c->real->iterations->len; k++) {
     StormFigures r = confront_figures(c, k, true), m = confront_figures(c, k, false);
     g_string_append_printf(out, "%9u", k + 1);
     cell(out, r.mean, m.mean);
-    g_string_append(out, "  ");
+    g_string_append_printf(out, " %+8.1f ", m.own_pages);
     cell(out, r.last - r.first, m.last - m.first);
-    g_string_append(out, "  ");
+    g_string_append(out, " ");
     cell(out, r.pagetable_kib / 1024, m.pagetable_kib / 1024);
     g_string_append_printf(out, " %9.1f %9.1f\n", r.connect_ms, m.connect_ms);
   }
-  g_string_append_printf(out, "\nsimulated milliseconds are with the costs of profile %s, which is not of this machine\n",
-                         c->profile);
+  g_string_append_printf(
+      out, "\nsimulated milliseconds are with the costs of profile %s, which is not of this machine\n", c->profile);
 }
 
 static void tenths(const Confrontation *c, GString *out) {
@@ -74,7 +77,8 @@ void confront_text(const Confrontation *c, const GArray *agreements, GString *ou
   head(c, out);
   table(c, out);
   tenths(c, out);
-  if (c->by_function) g_string_append_printf(out, "\nfaults of the last backends by function (perf)\n%s", c->by_function->str);
+  if (c->by_function)
+    g_string_append_printf(out, "\nfaults of the last backends by function (perf)\n%s", c->by_function->str);
   verdicts(agreements, out);
 }
 
@@ -111,6 +115,7 @@ static void alone(const Confrontation *c, Output *o) {
   output_str(o, "  \"alone\": {\n");
   member_double(o, "real.faults", (double)r->faults, ",\n");
   member_double(o, "real.pagetable_kib", (double)r->pagetable_kib, ",\n");
+  member_double(o, "real.own_pages", (double)r->own_pages, ",\n");
   member_double(o, "real.resident_kib", (double)r->resident_kib, ",\n");
   member_double(o, "model.faults", (double)m->faults, ",\n");
   member_double(o, "model.pagetable_kib", (double)m->pagetable_kib, "\n");
@@ -165,12 +170,15 @@ void confront_json(const Confrontation *c, const GArray *agreements, Output *o) 
 
 void confront_csv(const Confrontation *c, Output *o) {
   int64_t beside = c->real_alone.faults - c->model_alone.faults;
-  output_str(o, "iteration,connect,real_faults,simulated_faults,pagetable_kib,resident_kib,connect_ms\n");
+  output_str(
+      o, "iteration,connect,pid,real_faults,simulated_faults,private_pages,pagetable_kib,resident_kib,connect_ms\n");
   for (guint k = 0; k < c->real->iterations->len; k++) {
     const GArray *real = storm_iteration(c->real, k)->backends, *model = storm_iteration(c->model, k)->backends;
     for (guint i = 0; i < real->len; i++) {
       const StormBackend *r = &g_array_index(real, StormBackend, i), *m = &g_array_index(model, StormBackend, i);
-      const int64_t row[] = {k + 1, i + 1, r->faults, m->faults + beside, r->pagetable_kib, r->resident_kib};
+      int64_t own = r->own_pages - c->real_alone.own_pages;
+      const int64_t row[] = {k + 1,          i + 1, r->pid, r->faults, m->faults + beside + own, own, r->pagetable_kib,
+                             r->resident_kib};
       for (guint j = 0; j < G_N_ELEMENTS(row); j++) {
         output_int(o, row[j]);
         output_str(o, ",");

@@ -4,8 +4,8 @@
 #include <sys/resource.h>
 
 /* Memory of an idle backend of its own: 380 to 400 faults on private pages (measured, 15 on x86-64), page tables of
- * 300 KiB, a kernel stack, sockets: 2.1 MiB; half of that on top for newer versions and other builds. A slot takes 5 KiB
- * of shared memory (PGPROC, status areas, KnownAssignedXids) and 12 KiB of lock tables. */
+ * 300 KiB, a kernel stack, sockets: 2.1 MiB; half of that on top for newer versions and other builds. A slot takes 5
+ * KiB of shared memory (PGPROC, status areas, KnownAssignedXids) and 12 KiB of lock tables. */
 enum { BACKEND_KIB = 3072, SLOT_KIB = 17, SERVER_KIB = 128 * 1024, OWN_DESCRIPTORS = 32, SERVER_PROCESSES = 16 };
 
 Need need_of(int clients, int max_connections) {

@@ -1,5 +1,5 @@
-/* pg_session.h - one connection to a server over its Unix socket, protocol 3.0, as user and database "postgres" with trust:
- * as little as counting a backend's faults needs. Not for pooler work. */
+/* pg_session.h - one connection to a server over its Unix socket, protocol 3.0, as user and database "postgres" with
+ * trust: as little as counting a backend's faults needs. Not for pooler work. */
 #pragma once
 #include "sim/calibrate/calibrate.h"
 #include <stdbool.h>

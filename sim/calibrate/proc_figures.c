@@ -28,14 +28,34 @@ int64_t proc_field(const char *file, const char *name) {
   return -1;
 }
 
+/* A mapping's first line is "from-to rw-p ...", its members are "Name: N kB". */
+static int64_t own_pages(pid_t pid) {
+  g_autofree char *path = g_strdup_printf("/proc/%d/smaps", (int)pid), *text = NULL;
+  static const char name[] = "Private_Dirty:";
+  bool shared = false;
+  int64_t kib = 0;
+  if (!g_file_get_contents(path, &text, NULL, NULL)) return 0;
+  for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+    gsize word = strcspn(line, " \n");
+    if (line[word] == ' ' && line[word - (word > 0)] != ':')
+      shared = line[word + 4] == 's';
+    else if (!shared && !strncmp(line, name, sizeof name - 1))
+      kib += g_ascii_strtoll(line + sizeof name - 1, NULL, 10);
+  }
+  return kib / 4;
+}
+
 bool proc_figures(pid_t pid, ProcFigures *out, GError **error) {
-  g_autofree char *stat = g_strdup_printf("/proc/%d/stat", (int)pid), *status = g_strdup_printf("/proc/%d/status", (int)pid);
+  g_autofree char *stat = g_strdup_printf("/proc/%d/stat", (int)pid),
+                  *status = g_strdup_printf("/proc/%d/status", (int)pid);
   gint64 until = g_get_monotonic_time() + ASLEEP_SECONDS * G_USEC_PER_SEC;
   char state = 0;
-  while (read_stat(stat, &state, &out->minor_faults) && state != 'S' && g_get_monotonic_time() < until) g_usleep(POLL_US);
+  while (read_stat(stat, &state, &out->minor_faults) && state != 'S' && g_get_monotonic_time() < until)
+    g_usleep(POLL_US);
   if (state == 'S') {
     out->pagetable_kib = proc_field(status, "VmPTE");
     out->resident_kib = proc_field(status, "VmHWM");
+    out->own_pages = own_pages(pid);
     return true;
   }
   g_set_error(error, CALIBRATE_ERROR, CALIBRATE_ERROR_ENVIRONMENT, "%s: %s", stat,

@@ -8,6 +8,7 @@
 typedef struct {
   int64_t minor_faults;                /* /proc/PID/stat, field 10 */
   int64_t pagetable_kib, resident_kib; /* VmPTE, VmHWM of /proc/PID/status */
+  int64_t own_pages; /* of 4 KiB that it alone has written to: Private_Dirty of private mappings, /proc/PID/smaps */
 } ProcFigures;
 bool proc_figures(pid_t pid, ProcFigures *out, GError **error);
 

@@ -16,9 +16,11 @@ static bool connect_one(const RealStorm *p, PgSession *s, StormBackend *b, GErro
     pg_session_drop(s);
     return false;
   }
+  b->pid = s->pid;
   b->faults = f.minor_faults;
   b->pagetable_kib = f.pagetable_kib;
   b->resident_kib = f.resident_kib;
+  b->own_pages = f.own_pages;
   return true;
 }
 

@@ -10,7 +10,7 @@ typedef struct {
 
 typedef struct {
   StormSeries *series;
-  GArray *running; /* of Running, by process */
+  GArray *running;          /* of Running, by process */
   guint before, clients, k; /* short connections to come; clients of an iteration; the iteration that is on */
 } Watch;
 
@@ -67,7 +67,8 @@ static void take_sums(StormSeries *s, const RunResult *r) {
     double by_run = 0;
     run_result_metric(r, tables, &it->pagetable_kib);
     run_result_metric(r, ms, &it->connect_ms);
-    if (run_result_metric(r, mean, &by_run)) g_assert(by_run == storm_figures(it, 0, 0).mean); /* told twice, one truth */
+    if (run_result_metric(r, mean, &by_run))
+      g_assert(by_run == storm_figures(it, 0, 0).mean); /* told twice, one truth */
   }
 }
 

@@ -51,7 +51,10 @@ StormFigures storm_figures(const StormIteration *it, double faults, double paget
                     .connect_ms = it->connect_ms};
   for (guint i = 0; f.tenths && i < STORM_TENTHS; i++)
     f.tenth[i] = faults + mean_faults(a, n * i / STORM_TENTHS, n * (i + 1) / STORM_TENTHS);
-  for (guint i = 0; i < n; i++) f.resident_kib += (double)backend(a, i)->resident_kib / n;
+  for (guint i = 0; i < n; i++) {
+    f.resident_kib += (double)backend(a, i)->resident_kib / n;
+    f.own_pages += (double)backend(a, i)->own_pages / n;
+  }
   return f;
 }
 
@@ -71,5 +74,6 @@ StormBackend storm_alone(const StormSeries *s) {
   g_assert(s->alone->len > 0);
   return (StormBackend){.faults = median(s->alone, G_STRUCT_OFFSET(StormBackend, faults)),
                         .pagetable_kib = median(s->alone, G_STRUCT_OFFSET(StormBackend, pagetable_kib)),
+                        .own_pages = median(s->alone, G_STRUCT_OFFSET(StormBackend, own_pages)),
                         .resident_kib = median(s->alone, G_STRUCT_OFFSET(StormBackend, resident_kib))};
 }

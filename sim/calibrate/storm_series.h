@@ -6,13 +6,14 @@
 #include <stdint.h>
 
 typedef struct {
-  int64_t faults, pagetable_kib, resident_kib; /* resident: real ones only; pagetable: see StormSeries */
+  int64_t faults, pagetable_kib;
+  int64_t pid, resident_kib, own_pages; /* of real ones only */
   double connect_ms;
 } StormBackend;
 
 typedef struct {
-  GArray *backends; /* of StormBackend */
-  GArray *leaving;  /* of guint: who leaves first, second, ...; places among the connects */
+  GArray *backends;                 /* of StormBackend */
+  GArray *leaving;                  /* of guint: who leaves first, second, ...; places among the connects */
   double pagetable_kib, connect_ms; /* sums over backends */
 } StormIteration;
 
@@ -31,6 +32,7 @@ static inline StormIteration *storm_iteration(const StormSeries *s, guint k) {
 enum { STORM_ENDS = 50, STORM_TENTHS = 10 };
 typedef struct {
   double mean, first, last; /* faults: of all, of the first and the last 50 (all, if fewer) */
+  double own_pages;         /* mean of all */
   double tenth[STORM_TENTHS];
   bool tenths; /* from 10 backends on */
   double pagetable_kib, connect_ms, resident_kib;

@@ -93,8 +93,14 @@ static char *take_directory(const char *given, const KeeperPlan *plan, GError **
 
 static char *settings_argv(const ThrowawayRequest *r, const char *dir, GPtrArray *argv) {
   char *data = g_build_filename(dir, "data", NULL);
-  const char *const fixed[] = {"listen_addresses=", "port=5432", "fsync=off", "full_page_writes=off", "autovacuum=off",
-                               "logging_collector=off", "dynamic_shared_memory_type=mmap", NULL};
+  const char *const fixed[] = {"listen_addresses=",
+                               "port=5432",
+                               "fsync=off",
+                               "full_page_writes=off",
+                               "autovacuum=off",
+                               "logging_collector=off",
+                               "dynamic_shared_memory_type=mmap",
+                               NULL};
   g_ptr_array_add(argv, g_build_filename(r->bin, "postgres", NULL));
   g_ptr_array_add(argv, g_strdup("-D"));
   g_ptr_array_add(argv, g_strdup(data));
@@ -113,8 +119,8 @@ static bool fork_keeper(Throwaway *t, const ThrowawayRequest *r, KeeperPlan *pla
   g_autoptr(GPtrArray) server = g_ptr_array_new_with_free_func(g_free);
   g_autofree char *data = settings_argv(r, t->dir, server), *initdb = g_build_filename(r->bin, "initdb", NULL),
                   *log = g_build_filename(t->dir, "log", NULL);
-  const char *const init[] = {initdb, "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C",
-                              "--no-sync", NULL};
+  const char *const init[] = {initdb,     "-D", data,   "-A",         "trust",     "-U",
+                              "postgres", "-E", "UTF8", "--locale=C", "--no-sync", NULL};
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return fail(error, "pipe: %s", g_strerror(errno));
   plan->dir = t->dir, plan->log = log, plan->initdb = init, plan->server = (const char *const *)server->pdata;
