@@ -23,7 +23,7 @@ static const Command commands[] = {
     {"diff", "the first difference of two traces, in words", cmd_diff},
     {"viz", "pictures: states, memory, plot; exports of a trace", cmd_viz},
     {"list", "scenarios, presets, variants, checks, metrics; explains one", cmd_list},
-    {"calibrate", "profiles: fit costs to published or measured figures", cmd_calibrate},
+    {"calibrate", "fit costs to figures; count a real server's page faults beside the simulation's", cmd_calibrate},
 };
 
 static void usage(FILE *out) {

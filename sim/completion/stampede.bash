@@ -4,7 +4,9 @@
 
 _stampede_names() { "$1" list "$2" 2>/dev/null | awk '$1 ~ /^[a-z0-9]/ { print $1 }'; }
 
-_stampede_options() { "$1" "$2" --help 2>/dev/null | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u; }
+# $2 may be a command and its kind.
+# shellcheck disable=SC2086
+_stampede_options() { "$1" $2 --help 2>/dev/null | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u; }
 
 # Words for the value of an option; returns 1 where it takes a file name or anything else.
 _stampede_value() {
@@ -32,10 +34,12 @@ _stampede() {
   elif words=$(_stampede_value "$program" "$before"); then
     :
   elif [[ $word == -* ]]; then
+    [[ $command == calibrate ]] && command="$command ${COMP_WORDS[2]}"
     words=$(_stampede_options "$program" "$command")
   else
     case $command in
     run | sweep | check | compare | live) words=$(_stampede_names "$program" scenarios) ;;
+    calibrate) words=$("$program" calibrate --help 2>/dev/null | sed -nE '/^Kinds:/,/^$/s/^  ([a-z]+) .*/\1/p') ;;
     list) words="scenarios suites presets variants profiles checks metrics" ;;
     *) return 0 ;;
     esac

@@ -11,7 +11,8 @@ subcommands() { "$program" --help | sed -nE 's/^  ([a-z]+) .*/\1/p'; }
 # From a subcommand's --help: its usage line as a heading, then its options as tagged paragraphs. An option's text may
 # go on in lines indented further than its name.
 section() {
-  "$program" "$1" --help | awk -v command="$1" '
+  # shellcheck disable=SC2086
+  "$program" $1 --help | awk '
     function roff(text) { gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); return text }
     function paragraph(text) { if (text ~ /^[.\047]/) text = "\\&" text; print text }
     /^Usage:/ { usage = 1; sub(/^Usage:/, "") }
@@ -32,7 +33,15 @@ section() {
 version=$("$program" --version | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1)
 while IFS= read -r line; do
   if [[ $line == @COMMANDS@ ]]; then
-    for subcommand in $(subcommands); do section "$subcommand"; done
+    for subcommand in $(subcommands); do
+      if "$program" "$subcommand" --help | grep -q '^Kinds:'; then
+        for kind in $("$program" "$subcommand" --help | sed -nE 's/^  ([a-z]+) +[a-z].*/\1/p' | grep -vx stampede); do
+          section "$subcommand $kind"
+        done
+      else
+        section "$subcommand"
+      fi
+    done
   else
     printf '%s\n' "${line//@VERSION@/$version}"
   fi
