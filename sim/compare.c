@@ -82,16 +82,16 @@ static void measure_pairs(const CompareInput *in, ComparedCase *c) {
 
 static void judge_figures(ComparedCase *c, const CompareInput *in) {
   const guint n = c->pairs->len;
-  g_autofree double *side[SIDES] = {g_new(double, n), g_new(double, n)};
+  g_autofree double *old = g_new(double, n), *new = g_new(double, n);
   c->relative = true;
   for (guint i = 0; i < n; i++) {
     const ComparedPair *p = &g_array_index(c->pairs, ComparedPair, i);
-    for (Side s = 0; s < SIDES; s++) side[s][i] = p->value[s];
+    old[i] = p->value[SIDE_BASELINE];
+    new[i] = p->value[SIDE_PATCH];
     c->relative &= p->value[SIDE_BASELINE] > 0;
   }
-  c->interval = bootstrap_paired(side[SIDE_BASELINE], side[SIDE_PATCH], n,
-                                 c->relative ? BOOTSTRAP_RATIO : BOOTSTRAP_DIFFERENCE, c->plan->seed);
-  c->has_effect = bootstrap_effect(side[SIDE_BASELINE], side[SIDE_PATCH], n, &c->effect);
+  c->interval = bootstrap_paired(old, new, n, c->relative ? BOOTSTRAP_RATIO : BOOTSTRAP_DIFFERENCE, c->plan->seed);
+  c->has_effect = bootstrap_effect(old, new, n, &c->effect);
   const double margin = c->relative ? in->threshold : in->threshold * c->mean[SIDE_BASELINE], low = c->interval.low,
                high = c->interval.high;
   const bool more = low > margin, less = high < -margin, within = low >= -margin && high <= margin;

@@ -77,6 +77,11 @@ value=$(sed -n 's/.*"warm.connect_ms": \([0-9.]*\).*/\1/p' "$OUT")
 check "the last pair's patch is run's figure ($value)" grep -q "\"seed\": 9, \"baseline\": [0-9.]*, \"patch\": $value}" "$SCRATCH/jobs1"
 check_contains '"complete": true' "$SCRATCH/jobs1"
 
+# --- one run where the seed decides nothing, all that were asked for where it does
+compare 0 proc-array-hot-client proc-array-reconnect --baseline dense-arrays --patch huge-pages --repeat 3 --json
+check "one pair and three" test "$(grep -o '"seed": [0-9]*, "baseline"' "$OUT" | tr -d '\n')" = \
+  '"seed": 1, "baseline""seed": 1, "baseline""seed": 2, "baseline""seed": 3, "baseline"'
+
 # --- a list of --set makes cases, and curves over it
 compare 0 connect-storm --set workload.clients=8,16 --set postgres.max_connections=40 --baseline dense-arrays \
   --patch pre-14 --repeat 2 --out "$SCRATCH/list" --markdown
