@@ -35,6 +35,12 @@ static bool is_done(const PoolerConfig *c, PoolStep step, Deviation how) {
   return false;
 }
 
+static bool late_signals(const PoolerConfig *c) {
+  for (int i = 0; i < c->n_servers; i++)
+    if (c->servers[i].signal != SIGNAL_PROMPT) return true;
+  return false;
+}
+
 static Sizes sizes_of(const PoolerConfig *c) {
   Sizes z = {.stride = 1, .pools = (guint)(c->n_pools * c->processes), .row_servers = servers_of(c)};
   bool direct = false;
@@ -46,6 +52,7 @@ static Sizes sizes_of(const PoolerConfig *c) {
     direct |= d->via_server >= 0;
   }
   if (is_done(c, POOLSTEP_CARRIER, DO_TWICE)) z.cancels *= 2;
+  if (c->fanout != FANOUT_FIRST && late_signals(c)) z.cancels *= (guint)c->n_pools;
   z.cancels = MIN(z.cancels, (guint)UINT16_MAX - 1);
   for (int i = 0; i < c->work.n_events; i++)
     if (c->work.events[i].verb == EVENT_RELOAD) z.moves = true;
@@ -103,6 +110,7 @@ static void make_tables(Pooler *p, const PoolerConfig *c, const Sizes *z) {
   p->pairs = table(p, rows, sizeof(TakenEntry));
   p->by_client = table(p, rows, sizeof(TakenEntry));
   p->by_server = table(p, rows, sizeof(TakenEntry));
+  p->cut = table(p, (size_t)(LINK_COUNT * c->n_servers), sizeof(uint8_t));
   p->cores_free = table(p, (size_t)c->n_servers, sizeof(int));
 }
 
@@ -114,9 +122,30 @@ static bool watched(const PoolerConfig *c, bool age) {
   return false;
 }
 
+static bool reserves(const PoolerConfig *c) {
+  for (int i = 0; i < c->n_pools; i++)
+    if (c->pools[i].reserve > 0) return true;
+  return false;
+}
+
+/* Some limit of a pool as a whole: a ban, kills that are apart. */
+static bool pools_watched(const PoolerConfig *c) {
+  for (int i = 0; i < c->n_pools; i++) {
+    const PoolConfig *o = &c->pools[i];
+    if ((o->ban_timeout_ns >= 0 && o->n_servers > 1) || o->lifetime_spaced) return true;
+  }
+  return false;
+}
+
 static bool fences_end(const PoolerConfig *c) {
   for (int i = 0; i < c->n_pools; i++)
     if (c->pools[i].fence == FENCE_HOLD_TIMEOUT) return true;
+  return false;
+}
+
+static bool fence_waits(const PoolerConfig *c) {
+  for (int i = 0; i < c->n_pools; i++)
+    if (c->pools[i].fence == FENCE_WAIT) return true;
   return false;
 }
 
@@ -131,7 +160,9 @@ static void make_queues(Pooler *p, const PoolerConfig *c) {
   p->q_core = queues(p, (guint)c->n_servers, "core");
   if (limits && watched(c, true)) p->q_age = queues(p, p->n_servers, "age");
   if (limits && watched(c, false)) p->q_watch = queues(p, p->n_servers, "idle time");
-  if (limits && fences_end(c)) p->q_fence = queues(p, p->n_cancels, "fence");
+  if ((limits && fences_end(c)) || fence_waits(c)) p->q_fence = queues(p, p->n_cancels, "fence");
+  if (limits && reserves(c)) p->q_reserve = queues(p, p->n_sessions, "reserve");
+  if (pools_watched(c)) p->q_pool = queues(p, p->n_pools, "pool");
   if (c->work.n_events) p->q_event = queues(p, (guint)c->work.n_events, "event");
   if (c->work.n_events) p->q_shutdown = queue_new(p->w, "shutdown");
   if (c->tick_ns >= 0) p->q_tick = queue_new(p->w, "work for the tick");
@@ -243,8 +274,8 @@ Pooler *pooler_new(World *w, const PoolerConfig *c, GError **error) {
 
 void pooler_free(Pooler *p) {
   if (!p) return;
-  ObjectId *all[] = {p->q_client, p->q_session, p->q_server, p->q_cancel, p->q_lock, p->q_worker,
-                     p->q_core,   p->q_watch,   p->q_age,    p->q_fence,  p->q_event};
+  ObjectId *all[] = {p->q_client, p->q_session, p->q_server, p->q_cancel, p->q_lock,  p->q_worker, p->q_reserve,
+                     p->q_pool,   p->q_core,    p->q_watch,  p->q_age,    p->q_fence, p->q_event};
   for (guint i = 0; i < G_N_ELEMENTS(all); i++) g_free(all[i]);
   measure_free(p->measure);
   naming_free(p->naming, (guint)config_of(p)->n_servers);

@@ -84,13 +84,20 @@ static void cancel_told(Pooler *p, Cancel *x) {
   measure_cancel_over(p, x);
 }
 
+/* Where the end of a connection is not seen, its sender waits on. */
+static bool deaf(const Pooler *p, const Cancel *x) {
+  bool told = x->flags & XF_TOLD || x->stage == X_SENT || x->pool == DIRECT;
+  return !told && link_fault(p, LINK_CANCEL_TO_POOLER, 0) == FAULT_NO_EOF;
+}
+
 static Step finish(Pooler *p, Cancel *x) {
+  bool waits_on = deaf(p, x);
   fence_over(p, x);
   carrier_done(p, x, true);
-  cancel_told(p, x);
+  if (!waits_on) cancel_told(p, x);
   x->proc = 0;
   x->stage = X_HANDLE;
-  if (!x->signal) *x = (Cancel){0};
+  if (!x->signal && !waits_on && !fence_goes_on(p, x)) *x = (Cancel){0};
   return step_done();
 }
 
@@ -138,8 +145,15 @@ static Step sent(Pooler *p, Cancel *x, ProcId self) {
     x->stage = X_CONNECT;
     return step_ran();
   }
+  LinkFault fault = link_fault(p, LINK_CANCEL_TO_POOLER, 0);
   x->stage = X_ACCEPT;
-  if (link_loses(p, LINK_CANCEL_TO_POOLER, 0)) return ends(p, x, OUT_LOST);
+  if (fault == FAULT_SILENT) { /* nobody tells the client either */
+    outcome_keep(p, x, OUT_LOST, NULL);
+    x->stage = X_STUCK;
+    return wait_here(p, x, self, NO_LIMIT);
+  }
+  bool fails = fault == FAULT_REFUSE || fault == FAULT_RESET;
+  if (fails || link_loses(p, LINK_CANCEL_TO_POOLER, 0)) return ends(p, x, OUT_LOST);
   return wait_ns(link_connect(p, LINK_CANCEL_TO_POOLER, 0) + link_delay(p, LINK_CANCEL_TO_POOLER, 0));
 }
 
@@ -249,8 +263,7 @@ static Step parked(Pooler *p, Cancel *x) {
 }
 
 static LinkFault fault_to(const Pooler *p, const Cancel *x) {
-  const LinkConfig *l = link_of(p, LINK_CANCEL_TO_SERVER, x->host);
-  return l ? l->fault : FAULT_NONE;
+  return link_fault(p, LINK_CANCEL_TO_SERVER, x->host);
 }
 
 /* One address may hide several postmasters: the carrier reaches the one that the balancer picks. */
@@ -270,7 +283,8 @@ static void pick_host(Pooler *p, Cancel *x) {
 }
 
 static Step carrier_failed(Pooler *p, Cancel *x) {
-  bool more = x->pool != DIRECT && config_of(p)->fanout == FANOUT_ALL;
+  Fanout f = config_of(p)->fanout;
+  bool more = x->pool != DIRECT && (f == FANOUT_ALL || f == FANOUT_ALL_NODES);
   if (x->pool != DIRECT) pool_at(p, x->pool)->flags |= PLF_FAILED;
   if (!more) return ends(p, x, OUT_LOST);
   return cancel_next_pool(p, x);
@@ -400,16 +414,39 @@ int64_t cancel_limit(const Pooler *p, const Cancel *x) {
   return MIN(hold, c->ack_ns);
 }
 
+static void next_from(Cancel *x) {
+  x->flags &= (uint16_t) ~(XF_FORWARDED | XF_TURN | XF_LINKED | XF_UNLINKED | XF_CARRIER | XF_SIGNALLED | XF_HANDLED);
+  x->server = x->backend = 0;
+  x->cursor++;
+  x->stage = X_LOOKUP;
+}
+
+static void go_on_as_another(Pooler *p, Cancel *x) {
+  Cancel *y = free_cancel(p);
+  if (!y) return;
+  *y = *x;
+  y->signal = 0;
+  next_from(y);
+  x->flags |= XF_TOLD; /* its sender is told when the other one is done */
+  measure_cancel_goes_on(p, x, y);
+  int64_t gap = config_of(p)->fanout == FANOUT_ALL_NODES ? config_of(p)->node_gap_ns : 0;
+  y->proc = spawn_for(p, p->cancel_procs, cancel_id(p, y), gap);
+}
+
 /* all_nodes and all_pools go on to what else the client holds; the others are done. */
 Step cancel_next_pool(Pooler *p, Cancel *x) {
   Fanout f = config_of(p)->fanout;
+  bool failed = x->pool != DIRECT && fault_to(p, x) == FAULT_RESET; /* what was written came back as an error */
   fence_over(p, x);
   carrier_done(p, x, true);
-  if (f == FANOUT_FIRST || x->flags & XF_TWIN || x->pool == DIRECT || ++x->cursor >= p->pools_each || x->signal)
+  if (f == FANOUT_ALL_STOP && failed) return finish(p, x);
+  if (f == FANOUT_FIRST || x->flags & XF_TWIN || x->pool == DIRECT || x->cursor + 1u >= p->pools_each)
     return finish(p, x);
-  x->flags &= (uint16_t) ~(XF_FORWARDED | XF_TURN | XF_LINKED | XF_UNLINKED | XF_CARRIER | XF_SIGNALLED | XF_HANDLED);
-  x->server = x->backend = 0;
-  x->stage = X_LOOKUP;
+  if (x->signal) { /* it waits for its signal; another one goes on */
+    go_on_as_another(p, x);
+    return finish(p, x);
+  }
+  next_from(x);
   return wait_ns(f == FANOUT_ALL_NODES ? config_of(p)->node_gap_ns : 0);
 }
 
@@ -487,7 +524,7 @@ static Step signal_resume(World *w, ProcId self, void *locals) {
   Cancel *x = cancel_of(w, self, locals, &p);
   cancel_handle(p, x, false);
   x->signal = 0;
-  if (!x->proc) *x = (Cancel){0};
+  if (!x->proc && !fence_goes_on(p, x)) *x = (Cancel){0};
   return step_done();
 }
 

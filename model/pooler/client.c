@@ -29,6 +29,10 @@ void client_wake(Pooler *p, Client *c, int64_t after_ns) {
   queue_wake_one(p->w, on, after_ns);
 }
 
+static bool is_gone(const Session *e) {
+  return e->state == CL_NONE || e->state == CL_GONE || e->flags & SEF_ORPHAN;
+}
+
 /* A session without a pooler has one server connection; the next needs its place. */
 static bool old_one_closes(const Pooler *p, const Client *c, int k) {
   const Session *e = client_session(p, c, k);
@@ -91,10 +95,19 @@ static Step went(Client *c) {
   return step_ran();
 }
 
+static Step refused(Pooler *p, Client *c) {
+  measure_refused(p, c);
+  c->pc = (uint16_t)(client_script(p, c)->n_ops - 1);
+  return failed(p, c);
+}
+
 static Step connect_op(Pooler *p, Client *c, const Op *op, ProcId self) {
   Session *e = client_session(p, c, op->session);
   if (c->stage == C_OP) {
     int via = client_def(p, c)->via_server;
+    LinkFault fault = via < 0 ? link_fault(p, LINK_CLIENT_TO_POOLER, 0) : FAULT_NONE;
+    if (fault == FAULT_SILENT) return block(p, c, self, NO_LIMIT);
+    if (fault == FAULT_REFUSE) return refused(p, c);
     int64_t ns = via < 0 ? link_connect(p, LINK_CLIENT_TO_POOLER, 0) : 0;
     c->stage = C_CONNECT;
     if (ns > 0) return step_sleep(ns);
@@ -102,11 +115,7 @@ static Step connect_op(Pooler *p, Client *c, const Op *op, ProcId self) {
   if (c->stage == C_CONNECT) {
     if (old_one_closes(p, c, op->session)) return block(p, c, self, NO_LIMIT);
     c->stage = C_CONNECTED;
-    if (session_new(p, client_id(p, c), (guint)op->session) < 0) {
-      measure_refused(p, c);
-      c->pc = (uint16_t)(client_script(p, c)->n_ops - 1);
-      return failed(p, c);
-    }
+    if (session_new(p, client_id(p, c), (guint)op->session) < 0) return refused(p, c);
     if (e->pool != DIRECT) said(p, self, party_client(client_id(p, c)), party_session(e), "connect");
   }
   if (e->state == CL_CONNECTING) return block(p, c, self, NO_LIMIT);
@@ -146,7 +155,7 @@ static Step query_op(Pooler *p, Client *c, const Op *op, ProcId self) {
   Step step;
   if (c->stage == C_OP) {
     if (fence_waits(p, c, e, self, &step)) return step;
-    if (e->state == CL_NONE || e->state == CL_GONE) return answered(p, c, false);
+    if (is_gone(e)) return answered(p, c, false);
     if (e->request != REQ_NONE) return block(p, c, self, NO_LIMIT); /* an earlier one is still under way */
     c->sent |= bit;
     c->done &= ~bit;
@@ -154,14 +163,20 @@ static Step query_op(Pooler *p, Client *c, const Op *op, ProcId self) {
     cancels_mark_stale(p, client_id(p, c), (guint)op->index);
     e->query = (uint16_t)op->index;
     if (e->pool != DIRECT) said(p, self, party_client(client_id(p, c)), party_session(e), "%s", q->tag);
-    session_ask(p, e, REQ_QUERY, link_delay(p, LINK_CLIENT_TO_POOLER, 0));
+    if (e->pool != DIRECT && link_fault(p, LINK_CLIENT_TO_POOLER, 0) == FAULT_RESET) {
+      measure_reset(p);
+      session_end(p, e, false);
+      return answered(p, c, false);
+    }
+    if (e->pool == DIRECT || link_fault(p, LINK_CLIENT_TO_POOLER, 0) != FAULT_SILENT)
+      session_ask(p, e, REQ_QUERY, link_delay(p, LINK_CLIENT_TO_POOLER, 0));
     cancels_of_query_sent(p, c, session_id(p, e), (guint)op->index);
     if (q->async) return went(c);
     c->stage = C_ANSWER;
     return block(p, c, self, q->deadline_ns);
   }
   if (c->done & bit) return answered(p, c, !(c->flags & CLF_FAILED));
-  if (e->state == CL_NONE || e->state == CL_GONE) return answered(p, c, false);
+  if (is_gone(e)) return answered(p, c, false);
   if (c->stage == C_ANSWER && timer_fired(p->w, self)) {
     on_deadline(p, c, e, q, (guint)op->index);
     c->stage = C_LATE;
@@ -173,7 +188,7 @@ static Step query_op(Pooler *p, Client *c, const Op *op, ProcId self) {
 static Step end_op(Pooler *p, Client *c, const Op *op, ProcId self) {
   Session *e = client_session(p, c, op->session);
   if (c->stage == C_OP) {
-    if (e->state == CL_NONE || e->state == CL_GONE) return went(c);
+    if (is_gone(e)) return went(c);
     if (e->request != REQ_NONE) return block(p, c, self, NO_LIMIT);
     c->stage = C_ANSWER;
     c->flags &= (uint16_t)~CLF_ENDED;
@@ -222,7 +237,7 @@ static Step end_of_script(Pooler *p, Client *c, ProcId self) {
   for (guint k = 0; k < p->stride; k++) {
     Session *e = client_session(p, c, (int)k);
     session_end(p, e, true);
-    open |= e->state != CL_NONE;
+    open |= e->state != CL_NONE && !(e->flags & SEF_ORPHAN);
   }
   if (open) return block(p, c, self, NO_LIMIT);
   g_assert(p->shared->clients_left > 0);
@@ -245,7 +260,7 @@ static bool local_op(Pooler *p, Client *c, const Op *op) {
   switch (op->code) {
   case OP_BEGIN: {
     Session *e = client_session(p, c, op->session);
-    if (e->state != CL_NONE && e->state != CL_GONE) e->flags |= SEF_TRANSACTION;
+    if (!is_gone(e)) e->flags |= SEF_TRANSACTION;
     c->pc++;
     return true;
   }

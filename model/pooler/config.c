@@ -49,8 +49,6 @@ static bool pool_valid(const PoolConfig *c, GError **error) {
   if (c->fence == FENCE_UNLINK && c->lookup != LOOKUP_ARRIVAL_LINK)
     return wrong(error, "pool %s: fence: unlink_unforwarded needs lookup: at_arrival_link; a copied key has no link",
                  c->name);
-  if (c->fence == FENCE_WAIT)
-    return wrong(error, "pool %s: a pool's fence cannot be a fixed time; hold_until needs eof beside it", c->name);
   if (c->carrier == CARRIER_SEMAPHORE && c->carrier_slots < 1)
     return wrong(error, "pool %s: carrier: semaphore needs slots: 1 or more", c->name);
   if (c->handoff == HANDOFF_RECORD && c->waiters == WAITERS_POLL)
@@ -67,6 +65,9 @@ bool pooler_config_valid(const PoolerConfig *c, GError **error) {
                  c->preset ? c->preset : "pooler");
   for (int i = 0; i < c->n_pools; i++) {
     if (!pool_valid(&c->pools[i], error)) return false;
+    if (c->pools[i].fence == FENCE_WAIT && c->fanout != FANOUT_FIRST)
+      return wrong(error, "pool %s: fence: {hold_until: [T]} holds one server, and fanout goes on to others",
+                   c->pools[i].name);
     if (c->client_identity == CLIENT_REAL_KEY && c->pools[i].mode != MODE_SESSION)
       return wrong(
           error, "pool %s: client_identity: real_key_passthrough needs pool_mode: session, as the key is the server's",

@@ -41,7 +41,7 @@ typedef enum {
   FENCE_GENERATION,   /* generation_check: per_checkout | per_command, looked at before the connect */
   FENCE_RETIRE,       /* retire_session: T (grace before sending) */
   FENCE_DRAIN,        /* drain_57014: hold until EOF, then an empty statement */
-  FENCE_WAIT          /* {hold_until: [T]}: a fixed time, whatever became of the cancel */
+  FENCE_WAIT          /* {hold_until: [T]}: a fixed time from the forward, whatever became of the cancel */
 } Fence;
 typedef enum { GENERATION_CHECKOUT, GENERATION_COMMAND } GenerationStep;
 typedef enum { ACK_NONE, ACK_EOF } Ack; /* fire_and_forget | wait_eof | {wait_eof: T} */
@@ -110,7 +110,8 @@ typedef struct {
   int64_t server_connect_timeout_ns, server_login_retry_ns, server_idle_timeout_ns, server_lifetime_ns;
   int64_t check_delay_ns; /* server_check_delay: idle longer: checked at check-out; NO_LIMIT: never */
   bool peek;              /* peek: looks whether the socket is closed, at check-out */
-  int64_t ban_timeout_ns; /* ban_timeout; NO_LIMIT: never banned */
+  int64_t ban_timeout_ns; /* ban_timeout: of a server that is not the only one; NO_LIMIT: never banned */
+  bool lifetime_spaced;   /* lifetime_spaced: kills for age are server_lifetime / pool_size apart (PgBouncer) */
   struct {
     Delay at_checkout, at_checkin, check; /* own.X: how long the pooler's own query runs; 0: there is none (at_checkin:
                                              still a step of its own, when the session is dirty) */

@@ -27,6 +27,13 @@ int64_t link_connect(const Pooler *p, PoolerLink which, guint server) {
   return l ? draw_ns(p, &l->connect) : 0;
 }
 
+LinkFault link_fault(const Pooler *p, PoolerLink which, guint server) {
+  const LinkConfig *l = link_of(p, which, server);
+  bool one = which == LINK_CLIENT_TO_POOLER || which == LINK_CANCEL_TO_POOLER;
+  if (p->cut[(guint)which * (guint)config_of(p)->n_servers + (one ? 0 : server)]) return FAULT_SILENT;
+  return l ? l->fault : FAULT_NONE;
+}
+
 bool link_loses(const Pooler *p, PoolerLink which, guint server) {
   const LinkConfig *l = link_of(p, which, server);
   if (!l || l->loss <= 0) return false;

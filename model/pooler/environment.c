@@ -96,12 +96,28 @@ void events_look(Pooler *p) {
 static void kill_servers(Pooler *p, const Path *at, bool silent) {
   for (guint i = 0; i < p->n_servers; i++) {
     Server *s = &p->servers[i];
-    if (server_meant(p, s, at) && s->state != SV_CLOSING && s->backend) server_die(p, s, silent);
+    if (!server_meant(p, s, at) || s->state == SV_CLOSING || !s->backend) continue;
+    server_die(p, s, silent || link_fault(p, LINK_POOLER_TO_SERVER, s->host) == FAULT_NO_EOF);
+  }
+}
+
+/* Nothing arrives on it any more, and nobody is told. Without a server: on all of its kind. */
+static void cut_link(Pooler *p, const Path *at, bool cut) {
+  guint n = (guint)config_of(p)->n_servers;
+  for (guint h = 0; h < n; h++) {
+    if (at->index != NONE && h != (guint)at->index) continue;
+    p->cut[(guint)at->link * n + h] = cut;
+    for (guint i = 0; i < p->n_servers && at->link == LINK_POOLER_TO_SERVER && !cut; i++)
+      if (p->servers[i].state != SV_FREE && p->servers[i].host == h) server_link_back(p, &p->servers[i]);
   }
 }
 
 static void kill_it(Pooler *p, const EventDef *e, bool silent) {
   const Path *at = &e->target;
+  if (at->kind == PATH_LINK) {
+    cut_link(p, at, true);
+    return;
+  }
   if (at->kind == PATH_CLIENT) {
     for (guint i = 0; i < p->n_sessions; i++)
       if (client_meant(p, p->sessions[i].client, at)) session_end(p, &p->sessions[i], false);
@@ -116,6 +132,7 @@ static void kill_it(Pooler *p, const EventDef *e, bool silent) {
 }
 
 static void revive(Pooler *p, const Path *at) {
+  if (at->kind == PATH_LINK) cut_link(p, at, false);
   if (at->kind == PATH_SERVER) {
     host_restart(p->hosts[at->index]);
     p->hosts[at->index]->up = 1;
@@ -124,12 +141,15 @@ static void revive(Pooler *p, const Path *at) {
   tick_wake(p);
 }
 
-static void unasked(Pooler *p, const Path *at) {
+/* A message is a byte of type and four of length at least: with fewer there is nothing to react to yet. Bytes for a
+ * connection that is checked out are the client's to read. */
+static void unasked(Pooler *p, const Path *at, int bytes) {
+  enum { MESSAGE_MIN = 5 };
   for (guint i = 0; i < p->n_pools * p->row_servers; i++) {
     Server *s = &p->servers[i];
-    if (!server_meant(p, s, at)) continue;
+    if (!server_meant(p, s, at) || s->state != SV_IDLE) continue;
     s->flags |= SVF_UNASKED;
-    if (s->state == SV_IDLE) server_unexpected(p, s);
+    if (bytes >= MESSAGE_MIN) server_unexpected(p, s);
   }
 }
 
@@ -156,7 +176,7 @@ static void act(Pooler *p, const EventDef *e) {
   case EVENT_KILL:
   case EVENT_RESTART: kill_it(p, e, false); break;
   case EVENT_CUT: kill_it(p, e, true); break;
-  case EVENT_SEND: unasked(p, &e->target); break;
+  case EVENT_SEND: unasked(p, &e->target, e->bytes); break;
   case EVENT_PAUSE: pause_pools(p, &e->target, true); break;
   case EVENT_RESUME: pause_pools(p, &e->target, false); break;
   case EVENT_SHUTDOWN: pooler_shutdown(p, e->target.kind == PATH_POOLER ? e->target.index : NONE); break;

@@ -44,8 +44,18 @@ bool fence_holds(const Pooler *p, const Server *s) {
   return s->fences > 0 && fences[pool_config(p, s->pool)->fence].holds;
 }
 
+/* A fixed time that runs from the forward. */
+bool fence_goes_on(const Pooler *p, const Cancel *x) {
+  return x->flags & XF_FENCE && x->flags & XF_FORWARDED && x->pool != DIRECT &&
+         pool_config(p, x->pool)->fence == FENCE_WAIT;
+}
+
 /* The cancel has nothing to do with the connection any more. */
 void fence_over(Pooler *p, Cancel *x) {
+  if (!fence_goes_on(p, x)) fence_lift(p, x);
+}
+
+void fence_lift(Pooler *p, Cancel *x) {
   if (!(x->flags & XF_FENCE)) return;
   x->flags &= (uint16_t)~XF_FENCE;
   if (p->q_fence) queue_wake_all(p->w, p->q_fence[cancel_id(p, x)], 0);
@@ -54,7 +64,7 @@ void fence_over(Pooler *p, Cancel *x) {
   int64_t late = step_late(p, s->pool, POOLSTEP_UNFENCE);
   x->server = 0;
   if (late > 0)
-    watch_start(p, WATCH_UNFENCE, server_id(p, s), late, false, 0);
+    watch_start(p, WATCH_UNFENCE, server_id(p, s), late, false, 0, 0);
   else if (step_times(p, s->pool, POOLSTEP_UNFENCE))
     fence_end(p, s);
 }
@@ -78,7 +88,7 @@ void fence_release(Pooler *p, Server *s) {
   int64_t late = step_late(p, s->pool, POOLSTEP_UNLINK);
   if (!fences[pool_config(p, s->pool)->fence].unlinks || step_is(p, s->pool, POOLSTEP_UNLINK, DO_SKIP)) return;
   if (late > 0)
-    watch_start(p, WATCH_UNLINK, server_id(p, s), late, false, 0);
+    watch_start(p, WATCH_UNLINK, server_id(p, s), late, false, 0, 0);
   else
     fence_unlink(p, s);
 }
@@ -109,8 +119,11 @@ bool fence_passes(const Pooler *p, const Cancel *x) {
   return p->servers[x->server - 1].tenancy == x->tenancy;
 }
 
-/* T of hold_until_eof_with_timeout counts from the forward. */
+/* T of hold_until_eof_with_timeout, a limit, and of hold_until: [T], which is none, count from the forward. */
 void fence_limit(Pooler *p, const Cancel *x) {
-  if (!(x->flags & XF_FENCE) || pool_config(p, x->pool)->fence != FENCE_HOLD_TIMEOUT || !p->q_fence) return;
-  watch_start(p, WATCH_FENCE, cancel_id(p, x), pool_config(p, x->pool)->fence_ns, true, p->q_fence[cancel_id(p, x)]);
+  if (!(x->flags & XF_FENCE) || !p->q_fence) return;
+  Fence f = pool_config(p, x->pool)->fence;
+  ObjectId on = p->q_fence[cancel_id(p, x)];
+  if (f == FENCE_HOLD_TIMEOUT || f == FENCE_WAIT)
+    watch_start(p, WATCH_FENCE, cancel_id(p, x), pool_config(p, x->pool)->fence_ns, f != FENCE_WAIT, on, 0);
 }

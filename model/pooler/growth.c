@@ -32,11 +32,18 @@ static guint counted(const Pooler *p, guint pool) {
   return pool_total(p, pool) + (opening ? p->pools[pool].opening * times : 0);
 }
 
+/* As long as the one that has waited longest has waited for reserve_pool_timeout; the next one has to wait so long too.
+ */
+static bool reserve_open(const Pooler *p, guint pool) {
+  if (p->pools[pool].n_waiters == 0) return false;
+  return p->sessions[p->waiters[(size_t)pool * p->row_waiters] - 1].flags & SEF_OVERDUE;
+}
+
 bool pool_should_grow(const Pooler *p, guint pool) {
   const PoolConfig *c = pool_config(p, pool);
   const Pool *pl = &p->pools[pool];
   if (pl->flags & (PLF_OFFLINE | PLF_SHUTDOWN | PLF_FATAL | PLF_NEW)) return false;
-  guint total = counted(p, pool), most = (guint)(c->size + (pl->flags & PLF_RESERVE ? c->reserve : 0));
+  guint total = counted(p, pool), most = (guint)(c->size + (reserve_open(p, pool) ? c->reserve : 0));
   if (c->full_by_equality ? total == most : total >= most) return false;
   if (pl->n_waiters > under_way(p, pool) && pl->n_idle == 0) return true;
   return total < (guint)c->min && !(pl->flags & PLF_PAUSED);
@@ -117,12 +124,58 @@ void caps_freed(Pooler *p, guint pool) {
 static guint pick_host(Pooler *p, guint pool) {
   const PoolConfig *c = pool_config(p, pool);
   g_assert(c->n_servers > 0);
-  if (c->balance == BALANCE_RANDOM) return c->servers[world_choose(p->w, p->ch_host, c->n_servers)];
-  if (c->balance == BALANCE_FIRST) return c->servers[0];
   Pool *pl = pool_at(p, pool);
-  guint i = (guint)pl->next_host % c->n_servers;
-  pl->next_host = (uint16_t)((i + 1) % c->n_servers);
+  guint n = c->n_servers - (guint)__builtin_popcount(pl->banned), i = 0;
+  if (c->balance == BALANCE_RANDOM) i = (guint)world_choose(p->w, p->ch_host, n);
+  if (c->balance == BALANCE_ROUND_ROBIN) i = pl->next_host % c->n_servers;
+  if (c->balance == BALANCE_RANDOM) { /* the i-th of those that are not banned */
+    guint at = 0;
+    for (;; at++)
+      if (!(pl->banned >> at & 1) && i-- == 0) return c->servers[at];
+  }
+  while (pl->banned >> i & 1) i = (i + 1) % c->n_servers;
+  if (c->balance == BALANCE_ROUND_ROBIN) pl->next_host = (uint16_t)((i + 1) % c->n_servers);
   return c->servers[i];
+}
+
+/* ---- bans: of a server among several, after a failed connect ---- */
+
+static int place_of(const PoolConfig *c, guint host) {
+  for (int i = 0; i < c->n_servers; i++)
+    if (c->servers[i] == host) return i;
+  return -1;
+}
+
+bool pool_bans(const Pooler *p, guint pool, guint host) {
+  int i = p->pools[pool].banned ? place_of(pool_config(p, pool), host) : -1;
+  return i >= 0 && p->pools[pool].banned >> i & 1;
+}
+
+/* Never the only one; when all would be banned all are let in again. */
+void pool_ban(Pooler *p, guint pool, guint host) {
+  const PoolConfig *c = pool_config(p, pool);
+  Pool *pl = pool_at(p, pool);
+  int place = place_of(c, host);
+  if (c->ban_timeout_ns < 0 || c->n_servers < 2 || place < 0 || !p->q_pool || pool_bans(p, pool, host)) return;
+  pl->banned |= (uint16_t)(1u << place);
+  if (pl->banned == (1u << c->n_servers) - 1) {
+    pl->banned = 0;
+    return;
+  }
+  EACH_SERVER(p, pool, s) if (s->state == SV_IDLE && s->host == host) server_close(p, s);
+  watch_start(p, WATCH_BAN, pool, c->ban_timeout_ns, true, p->q_pool[pool], (guint)place);
+}
+
+/* ---- age: how far apart kills are ---- */
+
+bool pool_spares_old(Pooler *p, Server *s) {
+  const PoolConfig *c = pool_config(p, s->pool);
+  Pool *pl = pool_at(p, s->pool);
+  if (!c->lifetime_spaced || !p->q_pool) return false;
+  if (pl->flags & PLF_SPACED) return true;
+  pl->flags |= PLF_SPACED;
+  watch_start(p, WATCH_SPACED, s->pool, c->server_lifetime_ns / c->size, false, p->q_pool[s->pool], 0);
+  return false;
 }
 
 /* Slot, or -1: there is none. */
@@ -175,12 +228,14 @@ static void refuse_waiters(Pooler *p, guint pool) {
   }
 }
 
-static void opening_failed(Pooler *p, guint pool) {
+static void opening_failed(Pooler *p, guint pool, guint host) {
   const PoolConfig *c = pool_config(p, pool);
   Pool *pl = pool_at(p, pool);
   pl->flags |= PLF_FAILED;
   pl->failures++;
+  pool_ban(p, pool, host);
   switch (c->react.refused) {
+  case REACT_RETRY: break;
   case REACT_ERROR: refuse_waiters(p, pool); break;
   case REACT_FATAL: pooler_mark(p, POOLER_CRASH, "the pooler ends because a server refused a connection"); break;
   default: pool_sleep(p, pool); break;
@@ -198,7 +253,7 @@ void pool_sleep(Pooler *p, guint pool) {
   }
   if (ns <= 0 || pl->flags & PLF_ASLEEP || p->shared->clients_left == 0) return;
   pl->flags |= PLF_ASLEEP;
-  watch_start(p, WATCH_RETRY, pool, ns, false, 0);
+  watch_start(p, WATCH_RETRY, pool, ns, false, 0, 0);
 }
 
 /* Forgotten by a reload (merge_count: skip), it was never counted here. */
@@ -222,7 +277,7 @@ void pool_opened(Pooler *p, Server *s, bool well) {
   Pool *pl = pool_at(p, pool);
   opening_over(p, pool);
   if (!well) {
-    opening_failed(p, pool);
+    opening_failed(p, pool, s->host);
   } else {
     pl->flags &= (uint16_t)~PLF_FAILED;
     pl->failures = 0;

@@ -57,7 +57,8 @@ void measure_bytes(Pooler *p, guint n) {
 
 /* ---- gauges ---- */
 
-static GaugeId server_gauge(ServerState s) {
+static GaugeId server_gauge(ServerState s, uint32_t flags) {
+  if (s == SV_IDLE && flags & SVF_STALE) return GAUGE_SV_USED;
   static const GaugeId gauges[] = {
       [SV_FREE] = GAUGE_NONE,       [SV_OPENING] = GAUGE_SV_LOGIN,         [SV_IDLE] = GAUGE_SV_IDLE,
       [SV_TAKEN] = GAUGE_SV_ACTIVE, [SV_FENCED] = GAUGE_SV_BEING_CANCELED, [SV_CLEANING] = GAUGE_SV_TESTED,
@@ -71,8 +72,15 @@ void measure_server(Pooler *p, const Server *s, int was) {
   if (was == SV_FREE) gauge_add(p, GAUGE_SOCKETS, row, 1);
   if (s->state == SV_FREE) gauge_add(p, GAUGE_SOCKETS, row, -1);
   if (s->pool == DIRECT) return;
-  if (server_gauge((ServerState)was) != GAUGE_NONE) gauge_add(p, server_gauge((ServerState)was), row, -1);
-  if (server_gauge((ServerState)s->state) != GAUGE_NONE) gauge_add(p, server_gauge((ServerState)s->state), row, 1);
+  GaugeId from = server_gauge((ServerState)was, s->flags), to = server_gauge((ServerState)s->state, s->flags);
+  if (from != GAUGE_NONE) gauge_add(p, from, row, -1);
+  if (to != GAUGE_NONE) gauge_add(p, to, row, 1);
+}
+
+void measure_used(Pooler *p, const Server *s) {
+  if (!p->timed) return;
+  gauge_add(p, GAUGE_SV_IDLE, row_of(p, s->pool), -1);
+  gauge_add(p, GAUGE_SV_USED, row_of(p, s->pool), 1);
 }
 
 static GaugeId session_gauge(SessionState s) {
@@ -126,6 +134,12 @@ void measure_cancel_forwarded(Pooler *p, const Cancel *x) {
   gauge_add(p, GAUGE_CL_ACTIVE_CANCEL, 0, 1);
 }
 
+void measure_cancel_goes_on(Pooler *p, const Cancel *x, const Cancel *y) {
+  Measure *m = p->measure;
+  m->sent_at[cancel_id(p, y)] = m->sent_at[cancel_id(p, x)];
+  m->cancel_forwarded[cancel_id(p, y)] = m->cancel_forwarded[cancel_id(p, x)];
+}
+
 void measure_cancel_over(Pooler *p, const Cancel *x) {
   Measure *m = p->measure;
   if (!p->timed || x->stage == X_SENT) return;
@@ -171,6 +185,9 @@ void measure_query(Pooler *p, const Session *e, QueryResult r) {
   m->by_client[e->client]++;
 }
 
+void measure_reset(Pooler *p) {
+  if (p->timed) p->measure->queries[RES_ERROR]++;
+}
 void measure_refused(Pooler *p, const Client *c) {
   (void)c;
   if (p->timed) p->measure->refused++;

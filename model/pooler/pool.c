@@ -72,8 +72,9 @@ static void give(Pooler *p, Session *e, Server *s) {
     pooler_mark(p, POOLER_DOUBLE_FREE, "server %u is given to %s, and has an owner", server_id(p, s),
                 pooler_session_name(p, session_id(p, e)));
   s->owner = (uint16_t)(session_id(p, e) + 1);
-  s->flags &= (uint32_t) ~(SVF_STALE | SVF_IDLE_LONG | SVF_CHECKED_IN | SVF_OWN_DONE);
+  s->flags &= (uint32_t) ~(SVF_IDLE_LONG | SVF_CHECKED_IN | SVF_OWN_DONE);
   server_state(p, s, SV_TAKEN);
+  if (pool_config(p, s->pool)->own.check.high <= 0) s->flags &= (uint32_t)~SVF_STALE; /* nothing looks at it */
   if (pool_config(p, s->pool)->generation == GENERATION_CHECKOUT && pool_config(p, s->pool)->fence == FENCE_GENERATION)
     s->tenancy++;
   const PgBackend *b = server_backend(p, s);
@@ -82,7 +83,7 @@ static void give(Pooler *p, Session *e, Server *s) {
                 pooler_session_name(p, session_id(p, e)), b->open ? "an open transaction" : "a lock");
   int64_t late = step_late(p, s->pool, POOLSTEP_MAP);
   if (late > 0)
-    watch_start(p, WATCH_MAP, server_id(p, s), late, false, 0);
+    watch_start(p, WATCH_MAP, server_id(p, s), late, false, 0, 0);
   else
     taken_take(p, s->pool, session_id(p, e), s);
   measure_bytes(p, identity_moved(p, s->pool, s->host));
@@ -97,7 +98,7 @@ static void hold(Pooler *p, Session *e, Server *s) {
 
 /* What a look at the socket tells. */
 static bool seen_broken(const Pooler *p, const Server *s) {
-  return s->flags & SVF_BROKEN && pool_config(p, s->pool)->peek;
+  return s->flags & (SVF_BROKEN | SVF_UNASKED) && pool_config(p, s->pool)->peek;
 }
 
 /* How many came before it and still wait: with waiters that poll, whoever looks first is served. */
@@ -169,6 +170,13 @@ static void stand_in_queue(Pooler *p, const Session *e, guint pool) {
   ++*n;
 }
 
+/* However its wait ends. */
+static void wait_over(Pooler *p, Session *e) {
+  e->wants = 0;
+  e->flags &= (uint8_t)~SEF_OVERDUE;
+  if (p->q_reserve) queue_wake_all(p->w, p->q_reserve[session_id(p, e)], 0);
+}
+
 static bool forget_waiter(Pooler *p, const Session *e, guint pool) {
   uint16_t *row = waiter_row(p, pool), *n = &pool_at(p, pool)->n_waiters;
   bool found = false;
@@ -178,23 +186,20 @@ static bool forget_waiter(Pooler *p, const Session *e, guint pool) {
 }
 
 void pool_enqueue(Pooler *p, Session *e, guint pool) {
-  Pool *pl = pool_at(p, pool);
   e->wants = (uint16_t)(pool + 1);
   if (step_is(p, pool, POOLSTEP_LEAVE, DO_SKIP)) forget_waiter(p, e, pool);
   for (guint n = step_times(p, pool, POOLSTEP_WAIT); n > 0; n--) stand_in_queue(p, e, pool);
   session_state(p, e, CL_QUEUED);
   const PoolConfig *c = pool_config(p, pool);
-  if (pl->n_waiters == 1 && c->reserve && c->reserve_timeout_ns >= 0 && !(pl->flags & (PLF_RESERVE | PLF_WATCHED))) {
-    pl->flags |= PLF_WATCHED;
-    watch_start(p, WATCH_RESERVE, pool, c->reserve_timeout_ns, false, 0);
-  }
+  if (p->q_reserve && c->reserve && c->reserve_timeout_ns >= 0)
+    watch_start(p, WATCH_RESERVE, session_id(p, e), c->reserve_timeout_ns, true, p->q_reserve[session_id(p, e)], 0);
   tick_wake(p);
 }
 
 bool pool_dequeue(Pooler *p, Session *e) {
   if (!e->wants) return false;
   guint pool = e->wants - 1u;
-  e->wants = 0;
+  wait_over(p, e);
   return forget_waiter(p, e, pool);
 }
 
@@ -207,11 +212,11 @@ void pool_leave(Pooler *p, Session *e) {
     uint16_t *row = waiter_row(p, pool), *n = &pool_at(p, pool)->n_waiters;
     while (*n) remove_at(row, n, *n - 1u);
     row[(*n)++] = (uint16_t)(session_id(p, e) + 1);
-    e->wants = 0;
+    wait_over(p, e);
     return;
   }
   if (step_is(p, pool, POOLSTEP_LEAVE, DO_SKIP))
-    e->wants = 0;
+    wait_over(p, e);
   else
     pool_dequeue(p, e);
 }
@@ -227,7 +232,7 @@ static bool hand_off(Pooler *p, Server *s, guint at) {
     return false;
   }
   overtaken(p, pool, at);
-  e->wants = 0;
+  wait_over(p, e);
   give(p, e, s);
   if (pool_config(p, pool)->handoff == HANDOFF_CONFIRM) {
     hold(p, e, s);
@@ -308,11 +313,12 @@ void pool_release(Pooler *p, Server *s) {
   for (guint n = step_times(p, s->pool, POOLSTEP_CHECK_IN); n > 0; n--) pool_check_in(p, s);
 }
 
-static bool unfit(const Pooler *p, const Server *s) {
+static bool unfit(Pooler *p, Server *s) {
   const Pool *pl = pool_at(p, s->pool);
   const PoolConfig *c = pool_config(p, s->pool);
-  if (pl->flags & (PLF_OFFLINE | PLF_PAUSED | PLF_SHUTDOWN | PLF_BANNED)) return true;
-  if (s->flags & (SVF_OLD | SVF_SPENT | SVF_BROKEN | SVF_CUT)) return true;
+  if (pl->flags & (PLF_OFFLINE | PLF_PAUSED | PLF_SHUTDOWN) || pool_bans(p, s->pool, s->host)) return true;
+  if (s->flags & (SVF_SPENT | SVF_BROKEN | SVF_CUT)) return true;
+  if (s->flags & SVF_OLD && !pool_spares_old(p, s)) return true;
   return c->fence == FENCE_RETIRE && s->directed > s->seen;
 }
 

@@ -108,7 +108,7 @@ void pooler_process_down(Pooler *p, int process) {
     Session *e = &p->sessions[i];
     if (e->state == CL_NONE || e->pool == DIRECT || !of_process(p, e->pool, process)) continue;
     session_client(p, e)->flags |= CLF_FAILED;
-    session_end(p, e, false);
+    session_close(p, e);
   }
   for (guint i = 0; i < p->n_pools * p->row_servers; i++) {
     Server *s = &p->servers[i];
@@ -136,15 +136,34 @@ void pooler_shutdown(Pooler *p, int process) {
 
 void pooler_shutdown_ends(Pooler *p) {
   const PoolerConfig *c = config_of(p);
-  if (c->shutdown_timeout_ns >= 0) watch_start(p, WATCH_SHUTDOWN, 0, c->shutdown_timeout_ns, true, p->q_shutdown);
+  if (c->shutdown_timeout_ns >= 0) watch_start(p, WATCH_SHUTDOWN, 0, c->shutdown_timeout_ns, true, p->q_shutdown, 0);
 }
 
-/* Its time is over: what still runs is cancelled, or cut off. */
+/* The pooler sends a cancel of its own, and the client is told 57014. */
+static void cancel_running(Pooler *p, const Session *e) {
+  for (guint k = 0; k < HELD_MAX && e->held[k]; k++) {
+    Server *s = &p->servers[e->held[k] - 1];
+    const PgBackend *b = server_backend(p, s);
+    if (!b || b->runs != RUNS_QUERY) continue;
+    s->flags |= SVF_CANCELLED;
+    server_interrupt(p, s);
+  }
+}
+
+/* Its time is over: what still runs is cancelled first, if shutdown_cancels, and nothing more is served; or all is cut
+ * off. */
 void shutdown_due(Pooler *p) {
+  bool cancels = config_of(p)->shutdown_cancels;
+  for (int i = 0; i < config_of(p)->processes && cancels; i++)
+    if (p->processes[i].flags) p->processes[i].flags |= PRF_OVER;
   for (guint i = 0; i < p->n_sessions; i++) {
     Session *e = &p->sessions[i];
     if (e->state == CL_NONE || e->pool == DIRECT || !p->processes[e->process].flags) continue;
+    if (cancels && e->state == CL_RUNNING) {
+      cancel_running(p, e);
+      continue;
+    }
     session_client(p, e)->flags |= CLF_FAILED;
-    session_end(p, e, false);
+    session_close(p, e);
   }
 }

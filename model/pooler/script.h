@@ -143,6 +143,7 @@ typedef struct {
   PathState when;    /* of path `seen` */
   Path seen, target; /* target: what the verb acts on */
   EventVerb verb;
+  int bytes;                         /* of EVENT_SEND */
   int64_t takes_ns, for_ns;          /* for: undone after so long; NO_LIMIT: never */
   const struct PoolerConfig *config; /* EVENT_SET, EVENT_RELOAD with new values: the whole file as it is then; NULL */
 } EventDef;

@@ -48,8 +48,7 @@ static Step failed(Pooler *p, Server *s) {
 }
 
 static Step connect_to(Pooler *p, Server *s, ProcId self) {
-  const LinkConfig *l = link_of(p, LINK_POOLER_TO_SERVER, s->host);
-  LinkFault fault = l ? l->fault : FAULT_NONE;
+  LinkFault fault = link_fault(p, LINK_POOLER_TO_SERVER, s->host);
   s->pc = SP_LOGIN;
   said(p, self, party_owner(p, s), party_server(p, s), "connect");
   if (s->flags & SVF_UNCOUNTED) {
@@ -69,7 +68,8 @@ static Step connect_to(Pooler *p, Server *s, ProcId self) {
 static Step log_in(Pooler *p, Server *s, ProcId self) {
   PgHost *h = p->hosts[s->host];
   const PgHostConfig *hc = &p->host_configs[s->host];
-  if (s->flags & (SVF_CUT | SVF_BROKEN)) return failed(p, s);
+  if (s->flags & (SVF_CUT | SVF_BROKEN) || link_fault(p, LINK_POOLER_TO_SERVER, s->host) == FAULT_RESET)
+    return failed(p, s);
   if (step_is(p, s->pool, POOLSTEP_LOGIN, DO_SKIP)) {
     s->pc = SP_READY;
     return step_ran();
@@ -195,8 +195,18 @@ void server_unlock(Pooler *p, Server *s) {
   queue_wake_one(p->w, p->q_lock[lock], 0);
 }
 
+/* Its link is cut: what is sent is sent again once the link is back. */
+static bool unheard(const Pooler *p, const Server *s) {
+  return link_fault(p, LINK_POOLER_TO_SERVER, s->host) == FAULT_SILENT;
+}
+
+void server_link_back(Pooler *p, Server *s) {
+  if (s->pc == SP_START || s->pc == SP_REPLY) queue_wake_one(p->w, p->q_server[server_id(p, s)], 0);
+}
+
 static Step start(Pooler *p, Server *s, ProcId self) {
   PgBackend *b = server_backend(p, s);
+  if (unheard(p, s)) return queue_wait(p->w, p->q_server[server_id(p, s)], self);
   s->flags &= (uint32_t) ~(SVF_CANCELLED | SVF_ERROR);
   s->pc = SP_END;
   if (!b && s->flags & SVF_CUT) return queue_wait(p->w, p->q_server[server_id(p, s)], self);
@@ -247,7 +257,7 @@ static Step end(Pooler *p, Server *s) {
 
 static QueryResult result_of(const Server *s) {
   if (s->flags & SVF_CANCELLED) return RES_CANCELLED;
-  return s->flags & (SVF_ERROR | SVF_BROKEN) ? RES_ERROR : RES_OK;
+  return s->flags & (SVF_ERROR | SVF_BROKEN | SVF_UNASKED) ? RES_ERROR : RES_OK;
 }
 
 /* A query over shards gets rows of one only: of the first connection that has sent one, as its identity tells. */
@@ -266,6 +276,7 @@ static bool transaction_over(const Pooler *p, const Session *e, const Server *s)
 }
 
 static Step reply(Pooler *p, Server *s, ProcId self) {
+  if (unheard(p, s)) return queue_wait(p->w, p->q_server[server_id(p, s)], self);
   Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
   QueryResult result = result_of(s);
   s->pc = SP_IDLE;
@@ -280,7 +291,10 @@ static Step reply(Pooler *p, Server *s, ProcId self) {
   if (s->flags & SVF_BROKEN)
     pooler_mark(p, POOLER_CLIENT_ERROR, "%s is told that its connection is gone",
                 pooler_session_name(p, session_id(p, e)));
-  if (s->flags & SVF_BROKEN)
+  if (s->flags & SVF_UNASKED)
+    pooler_mark(p, POOLER_CLIENT_ERROR, "%s is given bytes that it did not ask for",
+                pooler_session_name(p, session_id(p, e)));
+  if (s->flags & (SVF_BROKEN | SVF_UNASKED))
     server_lost(p, s);
   else if (transaction_over(p, e, s))
     pool_release(p, s);

@@ -137,13 +137,22 @@ static Step closed(Pooler *p, Session *e) {
   return step_done();
 }
 
-void session_end(Pooler *p, Session *e, bool goodbye) {
-  (void)goodbye;
+void session_close(Pooler *p, Session *e) {
   if (e->state == CL_NONE || e->request == REQ_CLOSE) return;
   e->request = REQ_CLOSE;
   session_state(p, e, CL_GONE);
   timer_drop(p->w, e->proc);
   queue_wake_one(p->w, p->q_session[session_id(p, e)], link_delay(p, LINK_CLIENT_TO_POOLER, 0));
+}
+
+/* By the client. Where its link is cut, or its end not seen, the pooler learns nothing of it. */
+void session_end(Pooler *p, Session *e, bool goodbye) {
+  if (e->state == CL_NONE || e->request == REQ_CLOSE || e->flags & SEF_ORPHAN) return;
+  LinkFault fault = e->pool == DIRECT ? FAULT_NONE : link_fault(p, LINK_CLIENT_TO_POOLER, 0);
+  if (fault == FAULT_SILENT || (fault == FAULT_NO_EOF && !goodbye))
+    e->flags |= SEF_ORPHAN;
+  else
+    session_close(p, e);
 }
 
 /* ---- asking and answering ---- */
@@ -189,7 +198,7 @@ void session_answer(Pooler *p, Session *e, QueryResult r) {
                 r == RES_TIMEOUT ? "that query_wait_timeout has passed" : "that there is no server");
   if (e->request == REQ_CONNECT) {
     c->flags |= CLF_FAILED;
-    session_end(p, e, false);
+    session_close(p, e);
     client_wake(p, c, 0);
     return;
   }
@@ -307,7 +316,8 @@ static Step wait_for(Pooler *p, Session *e, ProcId self, guint pool) {
 static Step request(Pooler *p, Session *e, ProcId self) {
   if (e->request == REQ_END && !e->held[0]) return answered(p, e, self, RES_OK);
   for (int pool; e->request != REQ_END && e->pool != DIRECT && (pool = lacks(p, e)) >= 0;) {
-    if (pool_at(p, (guint)pool)->flags & (PLF_OFFLINE | PLF_FATAL)) return answered(p, e, self, RES_REFUSED);
+    bool over = p->processes[e->process].flags & PRF_OVER;
+    if (over || pool_at(p, (guint)pool)->flags & (PLF_OFFLINE | PLF_FATAL)) return answered(p, e, self, RES_REFUSED);
     if (e->pc != E_SPOTTED && pool_spot(p, e, (guint)pool) && step_splits(p, (guint)pool, POOLSTEP_CHECK_OUT)) {
       e->spotted = (uint16_t)(server_id(p, pool_spot(p, e, (guint)pool)) + 1);
       e->pc = E_SPOTTED;

@@ -83,7 +83,15 @@ typedef struct {
 typedef enum { CL_NONE, CL_CONNECTING, CL_IDLE, CL_QUEUED, CL_RUNNING, CL_GONE } SessionState;
 typedef enum { REQ_NONE, REQ_CONNECT, REQ_QUERY, REQ_END, REQ_CLOSE } Request; /* END: commit or rollback */
 typedef enum { RES_OK, RES_ERROR, RES_CANCELLED, RES_TIMEOUT, RES_REFUSED } QueryResult;
-enum { SEF_TRANSACTION = 1, SEF_DEQUEUED = 2, SEF_OFFLINE = 4, SEF_FED = 8, SEF_LAST_POLL = 16 };
+enum {
+  SEF_TRANSACTION = 1,
+  SEF_DEQUEUED = 2,
+  SEF_OFFLINE = 4,
+  SEF_FED = 8,
+  SEF_LAST_POLL = 16,
+  SEF_OVERDUE = 32,
+  SEF_ORPHAN = 64 /* gone, and the pooler does not know */
+};
 typedef struct {
   uint8_t state, pc, flags, request, result;
   uint8_t answers; /* servers that have still to answer */
@@ -192,18 +200,16 @@ enum {
   PLF_POKED = 4,
   PLF_FAILED = 8,
   PLF_ASLEEP = 16,
-  PLF_BANNED = 32,
   PLF_FATAL = 64,
   PLF_SHUTDOWN = 128,
-  PLF_RESERVE = 256,
-  PLF_WATCHED = 1024, /* its reserve_pool_timeout runs */
-  PLF_NEW = 512       /* of a reload: opens nothing before it has taken over */
+  PLF_SPACED = 256, /* one was closed for its age not long ago (lifetime_spaced) */
+  PLF_NEW = 512     /* of a reload: opens nothing before it has taken over */
 };
 typedef struct {
   uint16_t flags, n_idle, n_waiters, n_parked;
   uint16_t opening, carriers, attempts; /* under way; carriers: sockets of cancels; attempts: not yet connected */
   uint16_t failures;
-  uint16_t next_host;
+  uint16_t next_host, banned; /* bit i: its server i */
   TakenHead taken;
 } Pool;
 
@@ -213,7 +219,7 @@ typedef struct {
   uint16_t busy;                                              /* workers */
 } Process;
 
-enum { PRF_DOWN = 1, PRF_SHUTDOWN = 2 };
+enum { PRF_DOWN = 1, PRF_SHUTDOWN = 2, PRF_OVER = 4 /* it serves nobody any more */ };
 
 typedef struct {
   uint16_t lock_owner; /* server + 1 */
@@ -243,11 +249,12 @@ struct Pooler {
   PgHostConfig *host_configs;
   uint16_t *idle, *waiters, *parked;         /* of each pool: rows of max_idle, max_waiters, max_parked */
   TakenEntry *pairs, *by_client, *by_server; /* of each pool: rows of max_servers_per_pool */
-  ObjectId *q_client, *q_session, *q_server, *q_cancel, *q_lock, *q_core, *q_watch, *q_age,
+  ObjectId *q_client, *q_session, *q_server, *q_cancel, *q_lock, *q_core, *q_watch, *q_age, *q_reserve, *q_pool,
       *q_fence;       /* NULL: nothing of the kind is watched */
   ObjectId *q_worker; /* by process */
   ObjectId q_tick;
   int *cores_free;          /* in the arena */
+  uint8_t *cut;             /* there too: links that an event has cut, by link and server */
   guint pools_each, stride; /* pools of a process, sessions of a client */
   guint n_pools, n_servers, n_sessions, n_clients, n_cancels;
   guint row_servers, row_waiters, row_parked;                                   /* lengths of rows */
@@ -340,6 +347,7 @@ int64_t draw_ns(const Pooler *p, const Delay *d);
 const LinkConfig *link_of(const Pooler *p, PoolerLink which, guint server);
 int64_t link_delay(const Pooler *p, PoolerLink which, guint server);
 int64_t link_connect(const Pooler *p, PoolerLink which, guint server);
+LinkFault link_fault(const Pooler *p, PoolerLink which, guint server);
 bool link_loses(const Pooler *p, PoolerLink which, guint server);
 Step wait_ns(int64_t ns);                                                       /* 0: goes on at once */
 Step wait_on(const Pooler *p, ObjectId q, ProcId self, bool limit, int64_t ns); /* NO_LIMIT: without a timer */
@@ -389,10 +397,14 @@ void pool_opened(Pooler *p, Server *s, bool well);
 void pool_opening_dropped(Pooler *p, Server *s);
 guint pool_live(const Pooler *p, guint pool);
 void tick_wake(Pooler *p);
-void pool_sleep(Pooler *p, guint pool); /* no opening before server_login_retry, or the back-off, is over */
+void pool_ban(Pooler *p, guint pool, guint host);
+bool pool_bans(const Pooler *p, guint pool, guint host);
+bool pool_spares_old(Pooler *p, Server *s); /* too old, but another one was closed not long ago */
+void pool_sleep(Pooler *p, guint pool);     /* no opening before server_login_retry, or the back-off, is over */
 bool pool_should_grow(const Pooler *p, guint pool);
 void watches_end(Pooler *p);
-void watch_start(Pooler *p, guint kind, guint id, int64_t ns, bool limit, ObjectId on);
+/* which: of what kind WATCH_BAN says; else 0. */
+void watch_start(Pooler *p, guint kind, guint id, int64_t ns, bool limit, ObjectId on, guint which);
 enum {
   WATCH_AGE,
   WATCH_IDLE,
@@ -405,6 +417,8 @@ enum {
   WATCH_RETRY,
   WATCH_FENCE,
   WATCH_RESERVE,
+  WATCH_BAN,
+  WATCH_SPACED,
   WATCH_SHUTDOWN
 };
 
@@ -425,6 +439,7 @@ Step server_gone(Pooler *p, Server *s); /* the last step */
 extern const ProcessType server_type;
 void server_run(Pooler *p, Server *s, int64_t after_ns); /* its owner's query */
 void server_close(Pooler *p, Server *s);
+void server_link_back(Pooler *p, Server *s); /* the link to it is no longer cut */
 void server_interrupt(Pooler *p, Server *s); /* its query ends now */
 void server_die(Pooler *p, Server *s, bool silent);
 void server_state(Pooler *p, Server *s, ServerState to);
@@ -436,7 +451,8 @@ void session_state(Pooler *p, Session *e, SessionState to);
 void session_ask(Pooler *p, Session *e, Request what, int64_t after_ns);
 void session_answer(Pooler *p, Session *e, QueryResult r);
 void session_wake(Pooler *p, Session *e, int64_t after_ns);
-void session_end(Pooler *p, Session *e, bool goodbye);
+void session_end(Pooler *p, Session *e, bool goodbye); /* by the client */
+void session_close(Pooler *p, Session *e);
 Server *session_server(const Pooler *p, const Session *e, guint pool);
 bool session_holds(const Session *e, guint server);
 void session_drop(Session *e, guint server);
@@ -495,14 +511,17 @@ typedef enum {
 void measure_count(Pooler *p, guint pool, Count what, guint n);
 void measure_bytes(Pooler *p, guint n);
 void measure_server(Pooler *p, const Server *s, int was); /* ServerState; -1: is new or gone */
+void measure_used(Pooler *p, const Server *s);            /* an idle one is due for a check from now on */
 void measure_session(Pooler *p, const Session *e, int was);
 void measure_cancel(Pooler *p, const Cancel *x, Outcome o);
 void measure_wait_begin(Pooler *p, const Session *e);
 void measure_wait_end(Pooler *p, const Session *e, bool served);
 void measure_query(Pooler *p, const Session *e, QueryResult r);
+void measure_reset(Pooler *p); /* a query failed on its way to the pooler */
 void measure_refused(Pooler *p, const Client *c);
 void measure_deadline(Pooler *p, const Client *c);
 void measure_cancel_sent(Pooler *p, const Cancel *x);
+void measure_cancel_goes_on(Pooler *p, const Cancel *x, const Cancel *y);
 void measure_cancel_over(Pooler *p, const Cancel *x);
 void measure_cancel_forwarded(Pooler *p, const Cancel *x);
 void measure_backend(Pooler *p, guint host, int by);
@@ -538,7 +557,9 @@ bool lookup_key(Pooler *p, Cancel *x); /* of its link, at the forward; false: un
 void fence_looked_up(Pooler *p, Cancel *x, Server *s);
 void fence_forwarded(Pooler *p, Cancel *x, Server *s);
 void fence_answered(const Pooler *p, Server *s);
-void fence_over(Pooler *p, Cancel *x);
+void fence_over(Pooler *p, Cancel *x); /* the cancel is done with it; a fixed time goes on */
+void fence_lift(Pooler *p, Cancel *x);
+bool fence_goes_on(const Pooler *p, const Cancel *x);
 void fence_end(Pooler *p, Server *s); /* one cancel fewer holds it */
 void fence_unlink(Pooler *p, const Server *s);
 void fence_closed(Pooler *p, const Server *s); /* its links are gone */

@@ -129,7 +129,7 @@ static void drop_client(const Pooler *p, Taken *t, const Server *s, uint32_t cli
 static void unmap_client(Pooler *p, Taken *t, guint pool, const Server *s, uint32_t client) {
   int64_t late = step_late(p, pool, POOLSTEP_UNMAP);
   if (late > 0)
-    watch_start(p, WATCH_UNMAP, server_id(p, s), late, false, 0);
+    watch_start(p, WATCH_UNMAP, server_id(p, s), late, false, 0, 0);
   else if (step_times(p, pool, POOLSTEP_UNMAP) && !step_is(p, pool, POOLSTEP_UNMAP, DO_EARLY))
     drop_client(p, t, s, client);
 }

@@ -55,10 +55,10 @@ typedef struct {
   uint32_t spare;
 } Watch;
 
-void watch_start(Pooler *p, guint kind, guint id, int64_t ns, bool limit, ObjectId on) {
+void watch_start(Pooler *p, guint kind, guint id, int64_t ns, bool limit, ObjectId on, guint which) {
   ProcId proc = world_spawn(p->w, p->t_watch, on ? 0 : ns);
   Watch *t = world_locals(p->w, proc);
-  *t = (Watch){.kind = (uint16_t)kind, .id = (uint16_t)id, .limit = limit, .ns = ns, .on = on};
+  *t = (Watch){.kind = (uint16_t)kind, .id = (uint16_t)id, .seq = which, .limit = limit, .ns = ns, .on = on};
   if (kind <= WATCH_OF_SERVER) t->seq = p->servers[id].seq;
 }
 
@@ -80,13 +80,35 @@ static bool late_due(Pooler *p, guint kind, Server *s) {
   }
 }
 
+static void server_stale(Pooler *p, Server *s) {
+  if (s->flags & SVF_STALE) return;
+  if (s->state == SV_IDLE) measure_used(p, s);
+  s->flags |= SVF_STALE;
+}
+
 static void server_due(Pooler *p, guint kind, Server *s) {
   if (late_due(p, kind, s)) return;
   if (kind == WATCH_AGE) s->flags |= SVF_OLD;
-  if (kind == WATCH_STALE) s->flags |= SVF_STALE;
+  if (kind == WATCH_STALE) server_stale(p, s);
   if (s->state != SV_IDLE || kind == WATCH_STALE) return;
+  if (kind == WATCH_AGE && pool_spares_old(p, s)) return;
   if (kind == WATCH_IDLE && pool_total(p, s->pool) <= (guint)pool_config(p, s->pool)->min) return;
   server_close(p, s);
+}
+
+static void waiter_due(Pooler *p, Session *e) {
+  if (!e->wants) return;
+  e->flags |= SEF_OVERDUE;
+  pool_grow(p, e->wants - 1u, POKE_TICK);
+}
+
+static void old_one_due(Pooler *p, guint pool) {
+  pool_at(p, pool)->flags &= (uint16_t)~PLF_SPACED;
+  EACH_SERVER(p, pool, s) {
+    if (s->state != SV_IDLE || !(s->flags & SVF_OLD) || pool_spares_old(p, s)) continue;
+    server_close(p, s);
+    return;
+  }
 }
 
 static void due(Pooler *p, const Watch *t) {
@@ -96,12 +118,18 @@ static void due(Pooler *p, const Watch *t) {
     if (!carrier_next(p, t->id)) pool_grow(p, t->id, POKE_TICK);
     tick_wake(p);
     return;
-  case WATCH_FENCE: fence_over(p, &p->cancels[t->id]); return;
-  case WATCH_RESERVE:
-    pool_at(p, t->id)->flags &= (uint16_t)~PLF_WATCHED;
-    if (pool_at(p, t->id)->n_waiters) pool_at(p, t->id)->flags |= PLF_RESERVE;
+  case WATCH_FENCE: {
+    Cancel *x = &p->cancels[t->id];
+    fence_lift(p, x);
+    if (x->stage == X_HANDLE && !x->proc && !x->signal) *x = (Cancel){0}; /* it was kept for this alone */
+    return;
+  }
+  case WATCH_RESERVE: waiter_due(p, &p->sessions[t->id]); return;
+  case WATCH_BAN:
+    pool_at(p, t->id)->banned &= (uint16_t) ~(1u << t->seq);
     pool_grow(p, t->id, POKE_TICK);
     return;
+  case WATCH_SPACED: old_one_due(p, t->id); return;
   case WATCH_SHUTDOWN: shutdown_due(p); return;
   default: break;
   }
@@ -124,10 +152,10 @@ static Step watch_resume(World *w, ProcId self, void *locals) {
 }
 
 static const char *watch_at(const World *w, const void *locals) {
-  static const char *const names[] = {"server_lifetime",      "server_idle_timeout", "server_check_delay",
-                                      "a late map",           "a late unmap",        "a late unlink",
-                                      "a late unfence",       "server_login_retry",  "fence",
-                                      "reserve_pool_timeout", "shutdown_timeout"};
+  static const char *const names[] = {
+      "server_lifetime", "server_idle_timeout", "server_check_delay", "a late map", "a late unmap",
+      "a late unlink",   "a late unfence",      "server_login_retry", "fence",      "reserve_pool_timeout",
+      "ban_timeout",     "a kill apart",        "shutdown_timeout"};
   G_STATIC_ASSERT(G_N_ELEMENTS(names) == WATCH_SHUTDOWN + 1);
   (void)w;
   return names[((const Watch *)locals)->kind];
@@ -140,12 +168,13 @@ void watches_end(Pooler *p) {
     if (p->q_age) queue_wake_all(p->w, p->q_age[i], 0);
     if (p->q_watch) queue_wake_all(p->w, p->q_watch[i], 0);
   }
+  for (guint i = 0; p->q_pool && i < p->n_pools; i++) queue_wake_all(p->w, p->q_pool[i], 0);
   tick_wake(p);
 }
 
 void server_watch(Pooler *p, Server *s) {
   int64_t ns = pool_config(p, s->pool)->server_lifetime_ns;
-  if (ns >= 0 && p->q_age) watch_start(p, WATCH_AGE, server_id(p, s), ns, true, p->q_age[server_id(p, s)]);
+  if (ns >= 0 && p->q_age) watch_start(p, WATCH_AGE, server_id(p, s), ns, true, p->q_age[server_id(p, s)], 0);
 }
 
 void watch_idle(Pooler *p, const Server *s, bool idle) {
@@ -156,6 +185,7 @@ void watch_idle(Pooler *p, const Server *s, bool idle) {
     queue_wake_all(p->w, p->q_watch[id], 0);
     return;
   }
-  if (c->server_idle_timeout_ns >= 0) watch_start(p, WATCH_IDLE, id, c->server_idle_timeout_ns, true, p->q_watch[id]);
-  if (c->check_delay_ns >= 0) watch_start(p, WATCH_STALE, id, c->check_delay_ns, true, p->q_watch[id]);
+  if (c->server_idle_timeout_ns >= 0)
+    watch_start(p, WATCH_IDLE, id, c->server_idle_timeout_ns, true, p->q_watch[id], 0);
+  if (c->check_delay_ns >= 0) watch_start(p, WATCH_STALE, id, c->check_delay_ns, true, p->q_watch[id], 0);
 }

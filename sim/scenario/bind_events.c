@@ -83,7 +83,7 @@ static const struct {
   unsigned targets; /* bit i: PathKind i */
 } verbs[] = {
 #define ON(x) (1u << PATH_##x)
-    {"kill", EVENT_KILL, ON(SERVER) | ON(CLIENT_SERVER) | ON(POOLER)},
+    {"kill", EVENT_KILL, ON(SERVER) | ON(CLIENT_SERVER) | ON(CLIENT) | ON(POOLER)},
     {"cut", EVENT_CUT, ON(SERVER) | ON(CLIENT_SERVER) | ON(LINK)},
     {"restart", EVENT_RESTART, ON(SERVER) | ON(POOLER)},
     {"send", EVENT_SEND, ON(CLIENT_SERVER)},
@@ -134,6 +134,7 @@ static bool bind_time(const PoolerBinding *b, const Scenario *s, guint i, EventD
 static bool bind_lengths(const Scenario *s, guint i, EventDef *e, GError **error) {
   g_autofree char *takes = event_key(i, "takes"), *lasts = event_key(i, "for"), *bytes = event_key(i, "bytes");
   e->takes_ns = scenario_ns(s, takes);
+  e->bytes = (int)scenario_int(s, bytes);
   e->for_ns = bind_limit(s, lasts);
   if (e->verb != EVENT_RESTART && scenario_given(s, takes)) return WRONG(takes, "only a restart takes time");
   if (e->verb != EVENT_SEND && scenario_given(s, bytes)) return WRONG(bytes, "belongs to send");

@@ -47,7 +47,8 @@ static void bind_numbers(const Scenario *s, int entry, PoolConfig *c) {
                               {"own.cancellable", AT(own.cancellable)},
                               {"own.always", AT(own.always)},
                               {"carrier_starves", AT(carrier_starves)},
-                              {"min_evicts", AT(min_evicts)}};
+                              {"min_evicts", AT(min_evicts)},
+                              {"lifetime_spaced", AT(lifetime_spaced)}};
   for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
     g_autofree char *key = key_for(s, entry, numbers[i].key);
     *MEMBER(c, numbers[i].at, int) = (int)scenario_int(s, key);

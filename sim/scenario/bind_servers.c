@@ -106,8 +106,15 @@ static Delay twice(Delay d) {
                  d.high > INT64_MAX / 2 ? INT64_MAX : 2 * d.high};
 }
 
+/* A cancel is one packet of a connection of its own: lost, it is lost. A session's are sent again. */
 static bool bind_loss(const Scenario *s, const char *key, double *loss, GError **error) {
   if (!scenario_given(s, key)) return true;
+  if (g_str_has_prefix(key, "network.client") || g_str_has_prefix(key, "network.pooler")) {
+    g_propagate_error(error, scenario_complain(s, key,
+                                               "a session's lost packets are sent again: write a delay that "
+                                               "varies, such as delay: {exp: 1ms}; fault: silent loses all"));
+    return false;
+  }
   *loss = scenario_number(s, key);
   if (*loss >= 0 && *loss <= 1) return true;
   g_propagate_error(error, scenario_complain(s, key, "a share of packets is from 0 to 1"));

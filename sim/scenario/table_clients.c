@@ -156,15 +156,18 @@ static const KeyInfo rows[] = {
      .about =
          "When a path comes to a state: idle, queued, running, taken, fenced, cleaning, connected, sent, done, gone."},
     {"events[].kill", K_TEXT, .example = EVENT("kill: \"client[a].server\""),
-     .about = "A backend (client[a].server) or a whole server dies; its sockets close."},
-    {"events[].cut", K_TEXT, .example = EVENT("cut: \"client[a].server\""), .about = "The same, and nobody is told."},
+     .about = "A backend (client[a].server), a whole server, a client or the pooler dies; its sockets close."},
+    {"events[].cut", K_TEXT, .example = EVENT("cut: \"client[a].server\""),
+     .about = "A backend or a server dies and nobody is told, or a link (link.NAME[s]) delivers nothing any more."},
     {"events[].restart", K_TEXT, .example = EVENT("restart: \"server[s]\", takes: 1s"),
      .about = "A server, or the pooler, goes down and comes back."},
     {"events[].send", K_TEXT, .example = EVENT("send: \"client[a].server\", bytes: 5"),
      .about = "Bytes that nobody asked for arrive on a server connection."},
     {"events[].bytes", K_INT, .dflt = "1", .lo = "1", .hi = "1000000",
      .example = EVENT("send: \"client[a].server\", bytes: 5"),
-     .about = "How many: to the pooler any number is the same."},
+     .about =
+         "How many. A message has five at least: with fewer the pooler has nothing to react to, and only `peek` sees "
+         "that something is there."},
     {"events[].reload", K_TEXT, .example = EVENT("reload: pooler, set: {pooler.pool_size: 2}"),
      .about = "The pools are built anew and take over connections; with `set`, under other values."},
     {"events[].pause", K_TEXT, .example = EVENT("pause: \"pool[s]\""), .about = "Nothing more is handed out."},

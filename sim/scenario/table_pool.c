@@ -15,10 +15,10 @@
   { "@pool." name, .hint = instead }
 #define OWN_QUERY(name, what)                                                                                          \
   { "@pool.own." name, K_TIME | K_DRAW, .dflt = "0s", .example = "pooler: {own: {" name ": 1ms}}", .about = what }
-#define REACTION(name, def, what)                                                                                      \
+#define REACTION(name, def, all, what)                                                                                 \
   {                                                                                                                    \
-    "@pool.react." name, K_WORD, .dflt = def, .words = "error wait retry cancel close fatal",                          \
-                                 .example = "pooler: {react: {" name ": error}}", .about = what                        \
+    "@pool.react." name, K_WORD, .dflt = def, .words = all, .example = "pooler: {react: {" name ": " def "}}",         \
+                                 .about = what                                                                         \
   }
 #define BACK_OFF(path, sample)                                                                                         \
   {path ".first", K_TIME | K_REQUIRED, .example = sample, .about = "The first wait."},                                 \
@@ -51,7 +51,8 @@ static const KeyInfo rows[] = {
      .about = "The periodic pass opens up to so many."},
     {"@pool.reserve_pool_size", K_INT, .dflt = "0", .hi = "10000", .example = "pooler: {reserve_pool_size: 2}",
      .about = "So many more when a client has waited for reserve_pool_timeout."},
-    LIMIT("reserve_pool_timeout", "5s", "5s", "A waiter's age from which the reserve may grow."),
+    LIMIT("reserve_pool_timeout", "5s", "5s",
+          "Age of the longest waiter from which, and only then, the reserve may grow."),
     {"@pool.full", K_WORD, .dflt = "at_least", .words = "at_least equality", .example = "pooler: {full: equality}",
      .about = "When a pool counts as full: from its size on, or only at exactly its size (a fault)."},
     {"@pool.idle_order", K_WORD, .dflt = "lifo", .words = "lifo fifo", .example = "pooler: {idle_order: fifo}",
@@ -87,7 +88,13 @@ static const KeyInfo rows[] = {
     LIMIT("server_idle_timeout", "none", "10min", "Idle for longer: closed, but not below min_pool_size."),
     LIMIT("server_lifetime", "none", "1h", "Older: closed when it comes back."),
     LIMIT("server_check_delay", "none", "30s", "Idle for longer: checked before it is handed out; 0s: always."),
-    LIMIT("ban_timeout", "none", "5min", "How long a pool that failed is passed over; none: never."),
+    LIMIT("ban_timeout", "none", "5min",
+          "How long a server of several is passed over after a failed connect; its idle connections are closed. Never "
+          "the "
+          "only one; when all are banned none is. none: never."),
+    {"@pool.lifetime_spaced", K_BOOL, .dflt = "false",
+     .example = "pooler: {server_lifetime: 1h, lifetime_spaced: true}",
+     .about = "Connections that are too old are closed server_lifetime / pool_size apart at least."},
     LIMIT("cancel_wait_timeout", "none", "10s", "How long a cancel waits to be forwarded."),
     LIMIT("cancel_connect_timeout", "none", "5s", "How long opening the connection that carries a cancel may take."),
     {"@pool.peek", K_BOOL, .dflt = "true", .example = "pooler: {peek: false}",
@@ -108,10 +115,16 @@ static const KeyInfo rows[] = {
     LIMIT("own.limit", "none", "5s", "How long one may run."),
     {"@pool.react", K_MAP, .example = "pooler: {react: {refused: error}}",
      .about = "What the pooler does when something fails."},
-    REACTION("refused", "wait", "A server refuses a connection."),
-    REACTION("offline", "retry", "A pool went offline while a client waited."),
-    REACTION("client_eof", "close", "A client is gone while its query runs."),
-    REACTION("unexpected", "close", "A server says what nobody asked for."),
+    REACTION(
+        "refused", "wait", "error wait retry fatal",
+        "A server refuses a connection. error: those who wait are told; wait: for server_login_retry or the back-off; "
+        "retry: at the next look; fatal: the pooler ends."),
+    REACTION("offline", "retry", "error retry", "A pool went offline while a client waited: it is told, or asks anew."),
+    REACTION(
+        "client_eof", "close", "cancel close wait",
+        "A client is gone while its query runs. The query is cancelled, its connection closed, or its end waited for."),
+    REACTION("unexpected", "close", "wait close fatal",
+             "An idle server says what nobody asked for, or closes. wait: found out when it is used."),
 
     /* ---- identity and cancels (poolers.md C.3, C.4) ---- */
     {"@pool.server_identity", K_WORD | K_MAP | K_ONE, .dflt = "unique_seq",
@@ -154,7 +167,7 @@ static const KeyInfo rows[] = {
      .about = "Until the cancel's EOF, or so long after it was forwarded."},
     {"@pool.fence.hold_until", K_LIST | K_TIME | K_WORD, .words = "eof",
      .example = "pooler: {fence: {hold_until: [eof, 10s]}}",
-     .about = "The first of these ends it: eof, a time from the forward."},
+     .about = "The first of these ends it: eof, a time from the forward. [T] alone: that time, whatever the EOF says."},
     {"@pool.fence.hold_until[]", K_TIME | K_WORD, .words = "eof",
      .example = "pooler: {fence: {hold_until: [eof, 10s]}}", .about = "What ends it."},
     {"@pool.fence.generation_check", K_WORD, .words = "per_checkout per_command",

@@ -24,15 +24,15 @@ static const KeyInfo rows[] = {
     {"explore.jitter", K_TIME, .dflt = "0s", .example = "explore: {time: timed, jitter: 1ms}",
      .about = "When timed: every delay may be off by so much."},
     {"explore.fire", K_LIST | K_WORD,
-     .words = "query_wait_timeout reserve_pool_timeout server_connect_timeout server_login_retry server_idle_timeout "
-              "server_lifetime server_check_delay ban_timeout cancel_wait_timeout cancel_connect_timeout fence ack own "
-              "queue_timeout deadline shutdown_timeout until",
+     .words = "query_wait_timeout reserve_pool_timeout server_connect_timeout server_idle_timeout "
+              "server_lifetime server_check_delay ban_timeout cancel_wait_timeout cancel_connect_timeout fence ack "
+              "queue_timeout deadline shutdown_timeout",
      .example = "explore: {fire: [query_wait_timeout]}",
      .about = "When untimed: limits that may fire, at any step; no other does."},
     {"explore.fire[]", K_WORD,
-     .words = "query_wait_timeout reserve_pool_timeout server_connect_timeout server_login_retry server_idle_timeout "
-              "server_lifetime server_check_delay ban_timeout cancel_wait_timeout cancel_connect_timeout fence ack own "
-              "queue_timeout deadline shutdown_timeout until",
+     .words = "query_wait_timeout reserve_pool_timeout server_connect_timeout server_idle_timeout "
+              "server_lifetime server_check_delay ban_timeout cancel_wait_timeout cancel_connect_timeout fence ack "
+              "queue_timeout deadline shutdown_timeout",
      .example = "explore: {fire: [query_wait_timeout]}", .about = "A limit."},
 
     {"servers", K_LIST, .example = "servers: [{name: s, host: db1}]",
@@ -87,7 +87,7 @@ static const KeyInfo rows[] = {
     {"@link.connect", K_TIME | K_DRAW, .example = "network: {cancel_to_server: {delay: 1ms, connect: 5ms}}",
      .about = "Opening a connection; twice the delay unless said."},
     {"@link.loss", K_NUMBER, .dflt = "0", .example = "network: {cancel_to_pooler: {loss: 0.01}}",
-     .about = "Share of the packets that are lost, 0 to 1."},
+     .about = "Share of the cancels that are lost on it, 0 to 1; of the links of cancels alone."},
     {"@link.fault", K_WORD, .dflt = "none", .words = "none refuse silent reset no_eof",
      .example = "network: {\"cancel_to_server[s]\": {fault: silent}}",
      .about = "refuse: connects are refused; silent: nothing arrives and nobody is told; reset: it opens, then writing "
