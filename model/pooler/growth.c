@@ -278,6 +278,7 @@ void pool_opened(Pooler *p, Server *s, bool well) {
   opening_over(p, pool);
   if (!well) {
     opening_failed(p, pool, s->host);
+    if (pool_should_grow(p, pool)) tick_wake(p);
   } else {
     pl->flags &= (uint16_t)~PLF_FAILED;
     pl->failures = 0;

@@ -69,8 +69,8 @@ LookedUp lookup_server(Pooler *p, Cancel *x, guint pool) {
   return LOOKED_UP;
 }
 
-/* The carrier is connected by now, and behind one address it may be another postmaster than the connection's: the key is
- * read, where it goes is decided. */
+/* The carrier is connected by now, and behind one address it may be another postmaster than the connection's: the key
+ * is read, where it goes is decided. */
 bool lookup_key(Pooler *p, Cancel *x) {
   const uint16_t host = x->host;
   if (x->flags & XF_UNLINKED || !x->server) return false;

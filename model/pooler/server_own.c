@@ -185,6 +185,7 @@ Step server_gone(Pooler *p, Server *s) {
   fence_closed(p, s);
   *s = (Server){0};
   if (p->q_age) queue_wake_all(p->w, p->q_age[id], 0);
+  if (pool != DIRECT && pool_should_grow(p, pool)) tick_wake(p);
   if (pool != DIRECT)
     caps_freed(p, pool);
   else
