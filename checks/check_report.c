@@ -33,6 +33,16 @@ static void real(Output *o, const char *name, double value) {
   output_double(o, value);
 }
 
+/* Where the round of a lasso begins; null: it is none. */
+static void lasso(Output *o, const CheckPath *p) {
+  output_str(o, ", ");
+  output_key(o, "lasso_from");
+  if (p && p->finding && p->finding->lasso_from >= 0)
+    output_uint(o, (uint64_t)p->finding->lasso_from);
+  else
+    output_str(o, "null");
+}
+
 static void check_row(Output *o, const CheckReport *r, gint check, const char *name, const char *verdict,
                       const char *why) {
   const CheckPath *p = path_of(r, check);
@@ -51,6 +61,7 @@ static void check_row(Output *o, const CheckReport *r, gint check, const char *n
   output_str(o, ", ");
   output_key(o, "trace");
   output_nullable(o, p ? p->trace : NULL);
+  lasso(o, p);
   if (why) {
     output_str(o, ", ");
     output_key(o, "why");
@@ -101,6 +112,7 @@ static void counterexamples(Output *o, const CheckReport *r) {
     output_str(o, ", ");
     output_key(o, "trace");
     output_nullable(o, p->trace);
+    lasso(o, p);
     output_str(o, "}");
   }
   output_str(o, "]");
@@ -169,9 +181,25 @@ static void counts(Output *o, const CheckReport *r) {
   next(o);
 }
 
+/* Of checks of liveness: were rounds looked for, and in what. */
+static void rounds(Output *o, const CheckReport *r) {
+  const SearchResult *s = r->search;
+  output_str(o, "\"rounds\": {");
+  output_key(o, "looked_for");
+  output_str(o, s->loops ? "true, " : "false, ");
+  output_key(o, "edges");
+  output_uint(o, s->graph_edges);
+  output_str(o, ", ");
+  output_key(o, "bytes");
+  output_uint(o, s->graph_bytes);
+  output_str(o, "}");
+  next(o);
+}
+
 void check_report_json(const CheckReport *r, Output *o) {
   head(o, r);
   counts(o, r);
+  rounds(o, r);
   check_rows(o, r);
   counterexamples(o, r);
   expectation_rows(o, r);
@@ -191,6 +219,11 @@ void check_report_json(const CheckReport *r, Output *o) {
 
 /* ---- text ---- */
 
+static void text_lasso(const CheckPath *p, GString *out) {
+  if (!p || !p->finding || p->finding->lasso_from < 0) return;
+  g_string_append_printf(out, ", the last %u for ever", p->steps - (guint)p->finding->lasso_from);
+}
+
 static void text_verdicts(const CheckReport *r, GString *out, bool color) {
   for (guint i = 0; i < r->run->checks->len; i++) {
     const CheckResult *c = &g_array_index(r->run->checks, CheckResult, i);
@@ -198,6 +231,7 @@ static void text_verdicts(const CheckReport *r, GString *out, bool color) {
     g_string_append_printf(out, "  check %-28s %s%s%s", c->check->name, color && bad ? "\033[31m" : "",
                            check_verdict_word(c->verdict), color && bad ? "\033[0m" : "");
     if (bad) g_string_append_printf(out, " in %" G_GINT64_FORMAT " steps", c->step + 1);
+    text_lasso(path_of(r, (gint)i), out);
     if (c->why) g_string_append_printf(out, ": %s", c->why);
     g_string_append_c(out, '\n');
   }
@@ -222,6 +256,28 @@ static void text_paths(const CheckReport *r, GString *out) {
   }
 }
 
+static bool asked_for_liveness(const CheckReport *r) {
+  for (guint i = 0; i < r->run->checks->len; i++)
+    if (check_is_liveness(g_array_index(r->run->checks, CheckResult, i).check)) return true;
+  return false;
+}
+
+static void text_rounds(const CheckReport *r, GString *out) {
+  const SearchResult *s = r->search;
+  if (!asked_for_liveness(r)) return;
+  if (s->loops) {
+    g_string_append_printf(out, "  rounds that may go on for ever were looked for: %" G_GUINT64_FORMAT " edges, ",
+                           s->graph_edges);
+    report_number(out, 1, (double)s->graph_bytes / 1048576);
+    g_string_append(out, " MB\n");
+    return;
+  }
+  const char *why = s->loops_stop != STOP_EXHAUSTED ? search_stop_words(s->loops_stop)
+                    : s->stop != STOP_EXHAUSTED     ? "they need all states"
+                                                    : "that takes --strategy bfs and --store full";
+  g_string_append_printf(out, "  rounds that may go on for ever were not looked for: %s\n", why);
+}
+
 static void text_coverage(const CheckReport *r, GString *out) {
   const SearchResult *s = r->search;
   g_string_append_printf(out, "\n  %u kinds of steps were taken", s->seen->len);
@@ -234,6 +290,7 @@ static void text_coverage(const CheckReport *r, GString *out) {
                            "  in %" G_GUINT64_FORMAT " states nothing moves until a limit fires, which it does not "
                            "untimed (explore.fire)\n",
                            s->waits_limit);
+  text_rounds(r, out);
   if (s->narrowed) g_string_append(out, "  a choice had too many answers to try them all\n");
 }
 

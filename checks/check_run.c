@@ -255,6 +255,16 @@ static void leave_open(CheckReport *r) {
   if (limit && nothing_asked && r->run->verdict == RUN_PASS) r->run->verdict = RUN_INCOMPLETE;
 }
 
+/* What a check of liveness needed was not looked through. */
+static bool rounds_left_open(const CheckReport *r) {
+  bool open = false;
+  for (guint i = 0; i < r->run->checks->len; i++) {
+    const CheckResult *c = &g_array_index(r->run->checks, CheckResult, i);
+    open |= check_is_liveness(c->check) && c->verdict == CHECK_NOT_VIOLATED && !r->search->loops;
+  }
+  return open;
+}
+
 CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o, GError **error) {
   CheckReport *r = report_new(o);
   if (o->search.max_seconds > 0) /* of all that follows, the run in virtual time too */
@@ -265,6 +275,7 @@ CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o,
   if (ok) {
     give_verdicts(r->run, r->search);
     r->run->limited = r->search->stop != STOP_EXHAUSTED && r->search->stop != STOP_FOUND;
+    r->run->limited |= rounds_left_open(r);
     ok = o->verdicts_only || (expect_judge(s, "check", r->run, error) && tell(app, s, r, o, error));
     leave_open(r);
   }

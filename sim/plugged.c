@@ -15,11 +15,21 @@ struct Plugged {
 
 static Judgement judge(const Model *m, guint i, GString *why) {
   const struct Plugged *p = m->plugged;
+  if (i >= p->plugin->n_checks) return JUDGED_FINE; /* of liveness: no state alone breaks it */
   return p->plugin->checks[i].broken(m->world, p->model, why) ? JUDGED_BROKEN : JUDGED_FINE;
+}
+static const PluginLiveness *liveness(const Model *m, guint i) {
+  return &m->plugged->plugin->liveness[i - m->plugged->plugin->n_checks];
 }
 #define JUDGE(i)                                                                                                       \
   static Judgement judge_##i(const Model *m, GString *why) {                                                           \
     return judge(m, i, why);                                                                                           \
+  }                                                                                                                    \
+  static guint subjects_##i(const Model *m) {                                                                          \
+    return liveness(m, i)->subjects;                                                                                   \
+  }                                                                                                                    \
+  static bool pending_##i(const Model *m, guint subject, GString *why) {                                               \
+    return liveness(m, i)->pending(m->world, m->plugged->model, subject, why);                                         \
   }
 JUDGE(0)
 JUDGE(1)
@@ -49,25 +59,30 @@ READS(7)
 
 CheckTable plugged_checks(const Model *m) {
   if (!m->plugged) return (CheckTable){NULL, 0};
-  return (CheckTable){m->plugged->checks, m->plugged->plugin->n_checks};
+  return (CheckTable){m->plugged->checks, m->plugged->plugin->n_checks + m->plugged->plugin->n_liveness};
 }
 
 gpointer plugged_checks_keep(const Model *m) {
   return m->plugged ? g_atomic_rc_box_acquire(m->plugged->checks) : NULL;
 }
 
-static Judgement (*const judges[PLUGIN_CHECKS_MAX])(const Model *, GString *) = {judge_0, judge_1, judge_2, judge_3,
-                                                                                 judge_4, judge_5, judge_6, judge_7};
+#define EACH(f)                                                                                                        \
+  { f##0, f##1, f##2, f##3, f##4, f##5, f##6, f##7 }
+static Judgement (*const judges[PLUGIN_CHECKS_MAX])(const Model *, GString *) = EACH(judge_);
+static guint (*const subjects[PLUGIN_CHECKS_MAX])(const Model *) = EACH(subjects_);
+static bool (*const pendings[PLUGIN_CHECKS_MAX])(const Model *, guint, GString *) = EACH(pending_);
 
-static void (*const readers[PLUGIN_CHECKS_MAX])(const Model *, Footprint *) = {reads_0, reads_1, reads_2, reads_3,
-                                                                               reads_4, reads_5, reads_6, reads_7};
+static void (*const readers[PLUGIN_CHECKS_MAX])(const Model *, Footprint *) = EACH(reads_);
 
 static void take_checks(struct Plugged *p) {
-  g_assert(p->plugin->n_checks <= PLUGIN_CHECKS_MAX);
+  g_assert(p->plugin->n_checks + p->plugin->n_liveness <= PLUGIN_CHECKS_MAX);
   p->checks = g_atomic_rc_box_alloc0(sizeof(Check) * PLUGIN_CHECKS_MAX);
   for (guint i = 0; i < p->plugin->n_checks; i++)
     p->checks[i] = (Check){p->plugin->checks[i].name, p->plugin->checks[i].about, SEES_INSIDE, .judge = judges[i],
                            .reads = p->plugin->reads ? readers[i] : NULL};
+  for (guint i = 0, at = p->plugin->n_checks; i < p->plugin->n_liveness; i++, at++)
+    p->checks[at] = (Check){p->plugin->liveness[i].name, p->plugin->liveness[i].about, SEES_INSIDE,
+                            .judge = judges[at],         .subjects = subjects[at],     .pending = pendings[at]};
 }
 
 /* ---- the model ---- */
@@ -137,7 +152,8 @@ static bool is_right(const ModelPlugin *p, const char *path, GError **error) {
   if (p->version != MODEL_PLUGIN_VERSION)
     return complain(error, path, "made for another version of model/world/plugin.h; build it again");
   if (!p->name || !p->build) return complain(error, path, "a model needs a name and a build function");
-  if (p->n_checks > PLUGIN_CHECKS_MAX) return complain(error, path, "has more checks than a model may have (8)");
+  if (p->n_checks > PLUGIN_CHECKS_MAX || p->n_liveness > PLUGIN_CHECKS_MAX - p->n_checks)
+    return complain(error, path, "has more checks than a model may have (8)");
   return true;
 }
 

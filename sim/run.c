@@ -171,7 +171,7 @@ static void conclude(Run *r, EngineEnd end) {
     res->stopped = model_deadlock_words(r->model->world);
   res->limited = end == ENGINE_TIME || end == ENGINE_CLOCK || res->late;
   if (!r->broken && r->result->checks->len) judge(r);
-  if (end == ENGINE_IDLE) judge_pending(r);
+  if (engine_next(r->engine) == INT64_MAX) judge_pending(r);
 }
 
 /* ---- one pass ---- */

@@ -47,6 +47,7 @@ void carrier_leave(Pooler *p, Cancel *x) {
 /* The first one parked gets a carrier, if one is to be had. */
 bool carrier_next(Pooler *p, guint pool) {
   if (pool_at(p, pool)->n_parked == 0 || !free_slot(p, pool)) return false;
+  if (step_times(p, pool, POOLSTEP_TURN) == 0) return false;
   Cancel *x = &p->cancels[parked_row(p, pool)[0] - 1];
   unpark(p, pool, 0);
   grant(p, x);

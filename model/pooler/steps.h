@@ -28,6 +28,7 @@
   STEP(UNFENCE, "unfence", "skip twice early", true,                                                                   \
        "the end of a fence. early: with the first of several cancels; skip: it never ends")                            \
   STEP(CARRIER, "carrier", "skip twice", true, "the connection that carries a cancel")                                 \
+  STEP(TURN, "turn", "skip", false, "giving a carrier that is to be had to the first cancel that is parked")           \
   STEP(CLOSE_CARRIER, "close_carrier", "skip early", true, "its end. early: before the cancel was forwarded")          \
   STEP(CLOSE, "close", "skip twice", true, "closing a server connection")                                              \
   STEP(MOVE_IDLE, "move_idle", "skip", false, "a reload's move of idle connections")                                   \

@@ -14,7 +14,16 @@ typedef struct {
   /* Looks at the state between two steps. True: broken; says in `why` the broken condition, with both sides. */
   bool (*broken)(const World *w, const void *model, GString *why);
 } PluginCheck;
-enum { PLUGIN_CHECKS_MAX = 8 };
+
+/* What must come to an end: each of its subjects (a waiter, a request) is pending or not, and none may be so for ever,
+ * as long as whoever can go on does at last (checks/README.md: fairness). */
+typedef struct {
+  const char *name, *about; /* "reader-gets-in"; one sentence */
+  guint subjects;
+  /* What it waits for is put into `why`, unless that is NULL. */
+  bool (*pending)(const World *w, const void *model, guint subject, GString *why);
+} PluginLiveness;
+enum { PLUGIN_CHECKS_MAX = 8 }; /* of both kinds together */
 
 typedef struct {
   guint version; /* MODEL_PLUGIN_VERSION */
@@ -27,10 +36,12 @@ typedef struct {
                    void *data);
   void (*free)(void *model); /* NULL: nothing to free */
   const PluginCheck *checks; /* all of them are judged, whatever the scenario names */
-  guint n_checks;            /* at most PLUGIN_CHECKS_MAX */
+  guint n_checks;
   /* What check i looks at (explore.h), so that an explorer may leave out orders that it cannot tell apart; NULL:
    * anything, and then none are left out. */
   void (*reads)(const World *w, const void *model, guint i, Footprint *f);
+  const PluginLiveness *liveness; /* likewise */
+  guint n_liveness;
 } ModelPlugin;
 
 #define MODEL_PLUGIN_SYMBOL "stampede_model"
