@@ -175,11 +175,91 @@ GArray *fair_component(FairSearch *s, guint subject) {
 
 /* ---- a round ---- */
 
+static uint64_t *members_of(const StateGraph *g, const GArray *component) {
+  uint64_t *members = g_new0(uint64_t, state_graph_states(g) / 64 + 1);
+  for (guint i = 0; i < component->len; i++) {
+    uint32_t state = g_array_index(component, uint32_t, i);
+    members[state / 64] |= UINT64_C(1) << state % 64;
+  }
+  return members;
+}
+
+static bool is_member(const uint64_t *members, uint32_t state) {
+  return members[state / 64] >> state % 64 & 1;
+}
+
+/* ---- the shortest: breadth-first over states and who is still owed a turn ---- */
+
+enum { OWED_MAX = 16 };
+
+typedef struct {
+  uint32_t state, owed; /* bit i: the i-th mover owed at the entry */
+  uint32_t before, edge;
+} Node;
+
+typedef struct {
+  const StateGraph *g;
+  const GArray *owed;
+  GArray *nodes;
+  GHashTable *seen; /* looked up only */
+} Shortest;
+
+static uint32_t still_owed(const Shortest *r, uint32_t owed, uint16_t mover, uint32_t to) {
+  for (guint i = 0; i < r->owed->len; i++) {
+    uint16_t who = g_array_index(r->owed, uint16_t, i);
+    if (owed >> i & 1 && (who == mover_of(mover) || !state_graph_forces(r->g, to, who))) owed &= ~(1u << i);
+  }
+  return owed;
+}
+
+static void add_node(Shortest *r, Node n) {
+  if (g_hash_table_add(r->seen, GSIZE_TO_POINTER((gsize)n.state << OWED_MAX | n.owed))) g_array_append_val(r->nodes, n);
+}
+
+/* The way to node `at`, then the edge that closes the round. */
+static GArray *way_round(const Shortest *r, uint32_t at, uint32_t edge) {
+  GArray *steps = g_array_new(FALSE, FALSE, sizeof(GraphStep));
+  for (;;) {
+    const Node *n = &g_array_index(r->nodes, Node, at);
+    GraphStep step = {n->state, edge};
+    g_array_prepend_val(steps, step);
+    if (at == 0) return steps;
+    edge = n->edge;
+    at = n->before;
+  }
+}
+
+static GArray *search_round(Shortest *r, const uint64_t *members, uint32_t entry, uint64_t *budget) {
+  add_node(r, (Node){.state = entry, .owed = (1u << r->owed->len) - 1});
+  for (uint32_t at = 0; at < r->nodes->len; at++) {
+    const Node n = g_array_index(r->nodes, Node, at);
+    GraphEdges e = state_graph_edges_of(r->g, n.state);
+    for (guint i = 0; i < e.n; i++) {
+      if (!is_member(members, e.to[i])) continue;
+      if (*budget == 0) return NULL;
+      --*budget;
+      uint32_t owed = still_owed(r, n.owed, e.movers[i], e.to[i]);
+      if (e.to[i] == entry && owed == 0) return way_round(r, at, i);
+      add_node(r, (Node){e.to[i], owed, at, i});
+    }
+  }
+  g_assert_not_reached(); /* a fair component has a round from each of its states */
+}
+
+GArray *fair_round_shortest(const FairSearch *s, const GArray *component, uint32_t entry, uint64_t *budget) {
+  g_autoptr(GArray) owed = forced_in(s->g, entry), nodes = g_array_new(FALSE, FALSE, sizeof(Node));
+  g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+  g_autofree uint64_t *members = members_of(s->g, component);
+  Shortest r = {s->g, owed, nodes, seen};
+  return owed->len > OWED_MAX ? NULL : search_round(&r, members, entry, budget);
+}
+
+/* ---- any: to the nearest who is owed, one after the other, and back ---- */
+
 typedef struct {
   FairSearch *s;
   GArray *owed, *steps; /* of uint16_t, of GraphStep */
   uint32_t entry, here;
-  uint64_t *budget;
 } Round;
 
 static bool pays(const Round *r, uint32_t to, uint16_t mover) {
@@ -218,9 +298,9 @@ static void take_leg(Round *r, GraphStep last) {
   walk(r, last);
 }
 
-/* Breadth-first within the component, whose states have low GONE - 1 until reached: the nearest move that pays
- * something, or, when nothing is owed, that closes the round. `order` says which search has reached a state. */
-static bool leg(Round *r, const uint64_t *members) {
+/* Breadth-first within the component: the nearest move that pays something, or, when nothing is owed, that closes the
+ * round. `order` says which search has reached a state. */
+static void leg(Round *r, const uint64_t *members) {
   FairSearch *s = r->s;
   s->count++;
   g_array_set_size(s->stack, 0);
@@ -231,9 +311,8 @@ static bool leg(Round *r, const uint64_t *members) {
     GraphEdges e = state_graph_edges_of(s->g, from);
     for (guint i = 0; i < e.n; i++) {
       uint32_t to = e.to[i];
-      if (!(members[to / 64] >> to % 64 & 1)) continue;
-      if ((*r->budget)-- == 0) return *r->budget = 0, false;
-      if (pays(r, to, e.movers[i])) return take_leg(r, (GraphStep){from, i}), true;
+      if (!is_member(members, to)) continue;
+      if (pays(r, to, e.movers[i])) return take_leg(r, (GraphStep){from, i});
       if (s->order[to] == s->count) continue;
       s->order[to] = s->count;
       s->low[to] = from;
@@ -243,36 +322,16 @@ static bool leg(Round *r, const uint64_t *members) {
   g_assert_not_reached(); /* a fair component has what pays, and leads back */
 }
 
-/* Detours that are not needed: where the round comes to a state twice, what lies between may go if it stays fair. */
-static void cut_detours(const StateGraph *g, GArray *steps) {
-  for (guint i = 0; i < steps->len; i++)
-    for (guint j = steps->len; --j > i;) {
-      if (g_array_index(steps, GraphStep, j).from != g_array_index(steps, GraphStep, i).from) continue;
-      g_autoptr(GArray) less = g_array_copy(steps);
-      g_array_remove_range(less, i, j - i);
-      if (!fair_round_is_fair(g, (const GraphStep *)(void *)less->data, less->len)) continue;
-      g_array_remove_range(steps, i, j - i);
-      j = steps->len;
-    }
-}
-
-GArray *fair_round(FairSearch *s, const GArray *component, uint32_t entry, uint64_t *budget) {
-  g_autofree uint64_t *members = g_new0(uint64_t, state_graph_states(s->g) / 64 + 1);
-  for (guint i = 0; i < component->len; i++) {
-    uint32_t state = g_array_index(component, uint32_t, i);
-    members[state / 64] |= UINT64_C(1) << state % 64;
-  }
+GArray *fair_round(FairSearch *s, const GArray *component, uint32_t entry) {
+  g_autofree uint64_t *members = members_of(s->g, component);
+  g_autoptr(GArray) owed = forced_in(s->g, entry);
   memset(s->order, 0, state_graph_states(s->g) * sizeof *s->order);
   s->count = 0;
-  g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(GraphStep)), owed = forced_in(s->g, entry);
-  Round r = {s, owed, steps, entry, entry, budget};
-  do {
-    if (!leg(&r, members)) break;
-  } while (owed->len || r.here != entry);
+  Round r = {s, owed, g_array_new(FALSE, FALSE, sizeof(GraphStep)), entry, entry};
+  do leg(&r, members);
+  while (owed->len || r.here != entry);
   g_array_set_size(s->stack, 0);
-  if (owed->len || r.here != entry || steps->len == 0) return NULL;
-  cut_detours(s->g, steps);
-  return g_steal_pointer(&steps);
+  return r.steps;
 }
 
 bool fair_round_is_fair(const StateGraph *g, const GraphStep *steps, guint n) {

@@ -21,7 +21,8 @@ size_t fair_search_bytes(uint32_t states);
 
 /* The fair set with the lowest state, its states in order (of uint32_t); NULL: there is none. */
 GArray *fair_component(FairSearch *s, guint subject);
-/* A fair round within it (of GraphStep) from `entry` back to it: short, not always the shortest. NULL: `budget` edges
- * were looked at before it was closed; what was used is taken from it. */
-GArray *fair_round(FairSearch *s, const GArray *component, uint32_t entry, uint64_t *budget);
+/* The shortest fair round (of GraphStep) within it from `entry` back to it. NULL: not found before `budget` edges were
+ * looked at, which is counted down, or more than 16 are owed a turn. */
+GArray *fair_round_shortest(const FairSearch *s, const GArray *component, uint32_t entry, uint64_t *budget);
+GArray *fair_round(FairSearch *s, const GArray *component, uint32_t entry); /* a fair one, in any case */
 bool fair_round_is_fair(const StateGraph *g, const GraphStep *steps, guint n);

@@ -125,20 +125,20 @@ static guint depth_of(const StateStore *store, uint32_t state) {
 }
 
 /* From the entry that makes way and round the shortest, among the first few. */
-static GArray *shortest_round(const Liveness *v, FairSearch *f, const GArray *component) {
-  uint64_t budget = EDGES_LOOKED_AT, unbounded = UINT64_MAX;
+static GArray *best_round(const Liveness *v, FairSearch *f, const GArray *component) {
+  uint64_t budget = EDGES_LOOKED_AT;
   GArray *best = NULL;
   guint best_steps = 0;
   for (guint i = 0; i < MIN(component->len, (guint)ENTRIES) && budget > 0; i++) {
     uint32_t entry = g_array_index(component, uint32_t, i);
-    g_autoptr(GArray) round = fair_round(f, component, entry, i ? &budget : &unbounded);
+    g_autoptr(GArray) round = fair_round_shortest(f, component, entry, &budget);
     guint steps = round ? depth_of(v->l->store, entry) + round->len : 0;
     if (!round || (best && steps >= best_steps)) continue;
     if (best) g_array_unref(best);
     best = g_steal_pointer(&round);
     best_steps = steps;
   }
-  return best;
+  return best ? best : fair_round(f, component, g_array_index(component, uint32_t, 0));
 }
 
 /* The branch that an edge stands for, from where the first worker stands: the first that leads there. */
@@ -167,7 +167,7 @@ static void follow(const Liveness *v, GraphStep step, GArray *path) {
 static void add_lasso(const Liveness *v, FairSearch *f, const Subject *s, const GArray *component) {
   const LivenessSearch *l = v->l;
   Worker *k = &l->crew->workers[0];
-  g_autoptr(GArray) round = shortest_round(v, f, component);
+  g_autoptr(GArray) round = best_round(v, f, component);
   GArray *path = l->path_to(l->data, g_array_index(round, GraphStep, 0).from);
   g_assert(path);
   guint stem = path->len;
