@@ -107,6 +107,13 @@ static void held_at_once(Sample *s) {
   a_then(s, &cancels_9, 1, -1);
   s->pools[0].fence = FENCE_HOLD;
 }
+static void one_carrier(Sample *s) { /* the second is parked at 9, while the first is carried, to 13 */
+  sample_client(s, "a", 0, &cancels_twice);
+  s->links[LINK_CANCEL_TO_SERVER][0].connect = ms(8);
+  s->pools[0].carrier = CARRIER_SEMAPHORE;
+  s->pools[0].carrier_slots = 1;
+  s->pools[0].carrier_queue_ns = NO_LIMIT;
+}
 static void held_by_two(Sample *s) { /* delivered at 13 and 17 */
   a_then(s, &cancels_twice, 1, -1);
   s->links[LINK_CANCEL_TO_SERVER][0].connect = ms(8);
@@ -244,6 +251,7 @@ static const Deviated cases[] = {
     {POOLSTEP_CARRIER, DO_SKIP, 0, cancelled_at_5, "cancel.lost", 0, 1, 0},
     {POOLSTEP_CARRIER, DO_TWICE, 0, cancelled_alone, "cancel.hit", 1, 2, 0},
     {POOLSTEP_CARRIER, DO_LATE, 7, cancelled_at_5, "cancel.misroute", 0, 1, 0},
+    {POOLSTEP_TURN, DO_SKIP, 0, one_carrier, "cancel.noop", 2, 1, 0},
     {POOLSTEP_CLOSE_CARRIER, DO_SKIP, 0, held_at_once, ONE, 0},
     {POOLSTEP_CLOSE_CARRIER, DO_EARLY, 0, held, "cancel.misroute", 0, 1, 0},
     {POOLSTEP_CLOSE_CARRIER, DO_LATE, 5, held_at_once, "end", 19, 24, 0},
