@@ -40,6 +40,7 @@ static int dispatch(int argc, char **argv, const char *const *dirs) {
              .program = argv[0],
              .replay_check = walk_replay,
              .plot = plot,
+             .space = viz_draw_space,
              .check_job = &check_job};
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
     if (strcmp(argv[1], commands[i].name) == 0) return commands[i].main(&app, argc - 1, argv + 1);

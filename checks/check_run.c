@@ -9,7 +9,7 @@
 
 /* ---- what to judge ---- */
 
-static GPtrArray *checks_of(const RunResult *r) {
+GPtrArray *check_run_judged(const RunResult *r) {
   GPtrArray *checks = g_ptr_array_new();
   for (guint i = 0; i < r->checks->len; i++)
     g_ptr_array_add(checks, (gpointer)g_array_index(r->checks, CheckResult, i).check);
@@ -17,7 +17,7 @@ static GPtrArray *checks_of(const RunResult *r) {
 }
 
 /* The names of checks are known once there is a model. */
-static RunResult *result_of(const App *app, const Scenario *s, GError **error) {
+RunResult *check_run_begin(const App *app, const Scenario *s, GError **error) {
   StepperConfig config = {0};
   walk_config(s, &config);
   g_autoptr(Stepper) stepper = stepper_new(&config, NULL, error);
@@ -221,7 +221,7 @@ static bool choose_reductions(SearchOptions *o, const Reduction *r, GError **err
 }
 
 static bool search(const Scenario *s, CheckReport *r, GError **error) {
-  g_autoptr(GPtrArray) checks = checks_of(r->run);
+  g_autoptr(GPtrArray) checks = check_run_judged(r->run);
   SearchOptions *o = &r->options;
   take_options(s, o, checks);
   r->time = scenario_word(s, "explore.time");
@@ -269,7 +269,7 @@ CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o,
   CheckReport *r = report_new(o);
   if (o->search.max_seconds > 0) /* of all that follows, the run in virtual time too */
     r->options.deadline_us = g_get_monotonic_time() + (gint64)(o->search.max_seconds * G_USEC_PER_SEC);
-  r->run = result_of(app, s, error);
+  r->run = check_run_begin(app, s, error);
   bool ok = r->run && (o->verdicts_only || take_metrics(app, s, r->run, r->options.deadline_us, error)) &&
             search(s, r, error);
   if (ok) {
@@ -287,10 +287,10 @@ CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o,
 
 bool check_verify(const App *app, const Scenario *s, const CheckOptions *o, Verified *v, GError **error) {
   CheckReport *r = report_new(o);
-  r->run = result_of(app, s, error);
+  r->run = check_run_begin(app, s, error);
   bool ok = r->run != NULL;
   if (ok) {
-    g_autoptr(GPtrArray) checks = checks_of(r->run);
+    g_autoptr(GPtrArray) checks = check_run_judged(r->run);
     SearchOptions *options = &r->options;
     take_options(s, options, checks);
     Reduction reduction = {options->checks, options->n_checks};

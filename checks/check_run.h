@@ -41,4 +41,8 @@ void check_report_text(const CheckReport *r, GString *out, bool color);
 /* For App: sweep --job check. */
 extern const CheckJob check_job;
 
+/* Its parts: a result that knows what is to be judged, and that as a list of const Check* for a search. */
+RunResult *check_run_begin(const App *app, const Scenario *s, GError **error);
+GPtrArray *check_run_judged(const RunResult *r);
+
 int cmd_check(const App *app, int argc, char **argv);

@@ -95,8 +95,25 @@ static int tell_verified(const App *app, const Scenario *s, const CliOptions *o,
   return status;
 }
 
-static int check(const App *app, const char *name, const CliOptions *o, const CheckFlags *f, bool estimate,
-                 bool verify) {
+/* ---- --view space ---- */
+
+typedef struct {
+  char *word, *out; /* NULL: no picture is wanted; NULL: space.svg */
+} View;
+
+static int draw(const App *app, const Scenario *s, const CliOptions *o, const View *v) {
+  const char *out = v->out ? v->out : "space.svg";
+  if (strcmp(v->word, "space") != 0)
+    return cli_refuse(EXIT_INPUT, "--view %s: check draws space; stampede viz draws a trace (--trace)", v->word);
+  if (o->json || o->trace || o->junit)
+    return cli_refuse(EXIT_INPUT, "--view space draws a picture and nothing else: no --json, --trace or --junit");
+  int status = app->space(app, s, out);
+  if (status == EXIT_MET && !o->quiet && !output_is_stdout(out)) printf("wrote %s\n", out);
+  return status;
+}
+
+static int check(const App *app, const char *name, const CliOptions *o, const CheckFlags *f, bool estimate, bool verify,
+                 const View *view) {
   CheckOptions options = {.trace_path = o->trace};
   if (!check_flags_search(f, &options.search)) return EXIT_INPUT;
   GError *error = NULL;
@@ -106,6 +123,7 @@ static int check(const App *app, const char *name, const CliOptions *o, const Ch
   options.search.progress_data = &last;
   g_autoptr(Scenario) s = cli_scenario(app, name, o, &error);
   if (!s) return cli_fail(error);
+  if (view->word) return draw(app, s, o, view);
   if (estimate) return tell_estimate(s, o, &options);
   if (verify) return tell_verified(app, s, o, &options);
   g_autoptr(CheckReport) r = check_run(app, s, &options, &error);
@@ -126,21 +144,30 @@ static void take_time(CliOptions *o, const CheckFlags *f) {
 int cmd_check(const App *app, int argc, char **argv) {
   CliOptions o = {0};
   CheckFlags f;
+  View view = {NULL, NULL};
   gboolean estimate = FALSE, verify = FALSE;
   check_flags_init(&f);
-  GOptionEntry own[] = {{"jobs", 0, 0, G_OPTION_ARG_INT, &f.jobs, "cores to use; the answer is the same", "N"},
-                        {"estimate", 0, 0, G_OPTION_ARG_NONE, &estimate, "only guess how many states there are", NULL},
-                        {"verify-reductions", 0, 0, G_OPTION_ARG_NONE, &verify,
-                         "only try, state by state, whether --reduce leaves out nothing but what it may", NULL},
-                        {"all", 0, 0, G_OPTION_ARG_INT, &f.all, "look for N different counterexamples", "N"},
-                        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+  GOptionEntry own[] = {
+      {"jobs", 0, 0, G_OPTION_ARG_INT, &f.jobs, "cores to use; the answer is the same", "N"},
+      {"estimate", 0, 0, G_OPTION_ARG_NONE, &estimate, "only guess how many states there are", NULL},
+      {"verify-reductions", 0, 0, G_OPTION_ARG_NONE, &verify,
+       "only try, state by state, whether --reduce leaves out nothing but what it may", NULL},
+      {"all", 0, 0, G_OPTION_ARG_INT, &f.all, "look for N different counterexamples", "N"},
+      {"view", 0, 0, G_OPTION_ARG_STRING, &view.word, "space: only draw the states of a small model", "VIEW"},
+      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &view.out, "of --view: svg, png, pdf or dot, as FILE ends (space.svg)",
+       "FILE"},
+      {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   g_autofree GOptionEntry *entries = check_flags_entries(&f, own);
   g_auto(GStrv) left = cli_parse("check", "SCENARIO",
                                  "Explores a scenario: can a check be broken at all, in any order of events, and what "
                                  "is the shortest way.",
                                  &o, entries, argc, argv, 1, 1);
   if (left) take_time(&o, &f);
-  int status = left ? check(app, left[0], &o, &f, estimate, verify) : EXIT_INPUT;
+  int status = !left                    ? EXIT_INPUT
+               : view.out && !view.word ? cli_refuse(EXIT_INPUT, "-o is for --view space")
+                                        : check(app, left[0], &o, &f, estimate, verify, &view);
+  g_free(view.word);
+  g_free(view.out);
   cli_clear(&o);
   check_flags_clear(&f);
   return status;

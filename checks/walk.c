@@ -5,7 +5,7 @@
 #include "sim/tracing.h"
 #include <string.h>
 
-enum { NOTES_MAX = 64, WHO_MAX = 96 };
+enum { NOTES_MAX = 64 };
 
 Model *walk_build(void (*driver)(World *w, void *data), void *data, void *source, GError **error) {
   Costs costs;
@@ -72,7 +72,10 @@ static bool of_network(MoveKind kind) {
 static const char *name_of(const World *w, Move m) {
   return of_network(m.kind) ? object_name(w, m.subject) : world_name_of(w, m.subject);
 }
-static const char *doing(const World *w, Move m) {
+const char *walk_who(const World *w, Move m, char buffer[WALK_WHO_MAX]) {
+  return trace_who(buffer, WALK_WHO_MAX, name_of(w, m), m.subject);
+}
+const char *walk_doing(const World *w, Move m) {
   if (of_network(m.kind)) return m.kind == MOVE_LOSE ? "lose" : "deliver";
   return world_at(w, m.subject);
 }
@@ -88,9 +91,9 @@ bool walk_next(void *cursor, Stepper *s, Branch *b) {
 /* ---- replay ---- */
 
 static bool is_recorded(const World *w, Move m, const TraceStep *step) {
-  char who[WHO_MAX];
-  if (g_strcmp0(step->who, trace_who(who, sizeof who, name_of(w, m), m.subject)) != 0) return false;
-  if (strcmp(step->what, doing(w, m)) != 0) return false;
+  char who[WALK_WHO_MAX];
+  if (g_strcmp0(step->who, walk_who(w, m, who)) != 0) return false;
+  if (strcmp(step->what, walk_doing(w, m)) != 0) return false;
   bool fired = false;
   for (guint i = 0; i < step->n_args; i++)
     fired |= strcmp(step->args[i].name, "timer") == 0 && g_strcmp0(step->args[i].text, "fires") == 0;
@@ -163,7 +166,7 @@ static void tell_step(Walk *k, const char *name, uint32_t subject, const char *w
                      .n_choices = b->n_answers};
   if (k->tracing) tracing_step(k->tracing, stepper_model(k->s), &step);
   if (!k->p->text) return;
-  char who[WHO_MAX];
+  char who[WALK_WHO_MAX];
   TraceStep words = {.i = (int64_t)step.i,
                      .t_ns = -1,
                      .who = trace_who(who, sizeof who, name, subject),
@@ -179,7 +182,7 @@ static void tell_step(Walk *k, const char *name, uint32_t subject, const char *w
 
 /* Names are taken before the step: it may end the process. */
 static bool take_step(Walk *k, const Branch *b) {
-  g_autofree char *name = g_strdup(name_of(k->w, b->move)), *what = g_strdup(doing(k->w, b->move));
+  g_autofree char *name = g_strdup(name_of(k->w, b->move)), *what = g_strdup(walk_doing(k->w, b->move));
   forget(&k->notes);
   if (b->move.kind == MOVE_FIRE) note(&k->notes, "timer", 0, "fires");
   bool same = stepper_follow(k->s, b);

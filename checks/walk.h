@@ -6,6 +6,10 @@
 
 /* The model of a scenario, for steppers: `source` is the Scenario. */
 Model *walk_build(void (*driver)(World *w, void *data), void *data, void *source, GError **error);
+/* A move in names, before it is made: who makes it ("server[6]"), and what ("reply"). */
+enum { WALK_WHO_MAX = 96 };
+const char *walk_who(const World *w, Move m, char buffer[WALK_WHO_MAX]); /* returns buffer */
+const char *walk_doing(const World *w, Move m);
 /* How the scenario says it is to be explored (explore.time, explore.jitter). */
 void walk_config(const Scenario *s, StepperConfig *c);
 

@@ -27,6 +27,9 @@ struct App {
    * made. As run_scenario beside. */
   RunResult *(*replay_check)(const Scenario *s, const RunOptions *o, const TraceStep *(*recorded)(void *replay),
                              GError **error);
+  /* Draws the states of a small model to a file (stampede check --view space). Exit status; says what is wrong. NULL:
+   * nobody can. */
+  int (*space)(const void *app, const Scenario *s, const char *path);
   /* Draws DIR/plot.svg from DIR/results.json (sim/README.md): true, or false and *error. NULL: nobody can. */
   bool (*plot)(const char *dir, GError **error);
   const CheckJob *check_job;

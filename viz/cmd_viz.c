@@ -1,7 +1,9 @@
 /* cmd_viz.c - `stampede viz`. */
 #include "viz/cmd_viz.h"
+#include "checks/check_run.h"
 #include "traces/export.h"
 #include "viz/memory.h"
+#include "viz/space.h"
 #include "viz/sequence.h"
 #include "viz/states.h"
 #include "viz/sweep_plot.h"
@@ -198,6 +200,23 @@ static int run(Request *r) {
   if (!r->out) r->out = g_strdup_printf("%s.%s", views[r->view].name, suffixes[r->format]);
   if (!draw(r, &error)) return fail(error);
   if (!output_is_stdout(r->out)) printf("wrote %s\n", r->out);
+  return EXIT_MET;
+}
+
+int viz_draw_space(const void *app, const Scenario *s, const char *path) {
+  const char *word = format_of_file(path);
+  VizFormat format = FORMAT_SVG;
+  if (word && (!viz_format_parse(word, &format) || !(BIT(format) & (PICTURES | BIT(FORMAT_DOT)))))
+    return cli_refuse(EXIT_INPUT, "--view space has no format %s; it has svg, png, pdf or dot", word);
+  GError *error = NULL;
+  g_autoptr(RunResult) r = check_run_begin(app, s, &error);
+  if (!r) return fail(error);
+  g_autoptr(GPtrArray) checks = check_run_judged(r);
+  StepperConfig config = {0};
+  walk_config(s, &config);
+  g_autoptr(Space) space =
+      space_explore(&config, (const Check *const *)checks->pdata, checks->len, SPACE_STATES_MAX, &error);
+  if (!space || !viz_space(space, scenario_name(s), path, format, &error)) return fail(error);
   return EXIT_MET;
 }
 

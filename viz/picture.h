@@ -24,6 +24,7 @@ typedef enum {
 const char *viz_format_word(VizFormat f); /* "svg" */
 bool viz_format_parse(const char *word, VizFormat *f);
 
+#define VIZ_PAGE 1010.0 /* points: how wide a picture may be; 1347 dots at 96 an inch */
 #define VIZ_FONT "DejaVu Sans,Arial,sans-serif"
 
 /* Runs a program with `input` on its stdin, and gives what it writes to stdout. NULL and *error (VIZ_ERROR_TOOL) when

@@ -7,8 +7,7 @@
 #include "viz/sequence_bars.h"
 #include <math.h>
 
-#define PAGE      1010.0 /* points; 96 dots an inch make 1347 dots of it */
-#define LANE_MAX  170.0  /* between two lifelines */
+#define LANE_MAX  170.0 /* between two lifelines */
 #define LANE_MIN  58.0
 #define NOTES     190.0 /* the column of what else changed */
 #define MARGIN    8.0
@@ -548,15 +547,15 @@ static bool divide(Picture *p, const char *trace, GError **error) {
     p->noted |= notes != NULL;
   }
   p->left = p->timed ? 62 : 34;
-  p->noted &= p->left + NOTES + p->lanes * LANE_MIN * 1.3 < PAGE;
-  double room = PAGE - p->left - (p->noted ? NOTES : MARGIN);
+  p->noted &= p->left + NOTES + p->lanes * LANE_MIN * 1.3 < VIZ_PAGE;
+  double room = VIZ_PAGE - p->left - (p->noted ? NOTES : MARGIN);
   p->gap = MIN(room / p->lanes, LANE_MAX);
   p->width = p->left + p->gap * p->lanes + (p->noted ? NOTES : MARGIN);
   if (p->gap >= LANE_MIN) return true;
   g_set_error(error, VIZ_ERROR, VIZ_ERROR_INPUT,
               "%s: %u take part in steps %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
               ", and a page has room for %d; choose fewer steps with --from and --to",
-              trace, p->lanes, c->span->first, c->span->last, (int)((PAGE - p->left - MARGIN) / LANE_MIN));
+              trace, p->lanes, c->span->first, c->span->last, (int)((VIZ_PAGE - p->left - MARGIN) / LANE_MIN));
   return false;
 }
 

@@ -170,12 +170,13 @@ static void place_boxes(Picture *p, guint columns) {
   p->height = top;
 }
 
-/* As many columns as make the picture nearest to a screen's form. */
+/* As many columns as make the picture nearest to a screen's form, and no wider than a page. */
 static void arrange(Picture *p) {
   guint best = 1;
   double best_error = 0;
   for (guint columns = 1; columns <= MIN(p->n, COLUMNS_MAX); columns++) {
     place_boxes(p, columns);
+    if (columns > 1 && p->width > VIZ_PAGE) break;
     double off = fabs(log(p->width / p->height / 1.6));
     if (columns == 1 || off < best_error) best = columns, best_error = off;
   }
