@@ -109,8 +109,8 @@ void picture_wrap(GString *out, const char *text, glong width, guint lines, cons
     glong left = g_utf8_strlen(rest, -1), take = MIN(left, width);
     if (left > width) {
       glong at = width;
-      while (at > width / 2 && !strchr(" ,", *g_utf8_offset_to_pointer(rest, at - 1))) at--;
-      if (at > width / 2) take = at;
+      while (at > width / 4 && !strchr(" ,", *g_utf8_offset_to_pointer(rest, at - 1))) at--;
+      if (at > width / 4) take = at;
     }
     bool last = line + 1 == lines && take < left;
     g_autofree char *piece = g_utf8_substring(rest, 0, last ? MAX(take - 1, 1) : take);
