@@ -20,11 +20,34 @@ const KeyInfo *key_row(guint i) {
   return &parts[part]->rows[i];
 }
 
+/* The table by path, and each path that others go on from ("pooler" of "pooler.fence"): a sweep asks for keys a million
+ * times. Made once, then only read. */
+typedef struct {
+  GHashTable *rows, *groups; /* path -> KeyInfo; paths */
+} Index;
+
+static void index_groups(GHashTable *groups, const char *path) {
+  for (const char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.'))
+    g_hash_table_add(groups, g_strndup(path, (gsize)(dot - path)));
+}
+
+static const Index *table(void) {
+  static Index index;
+  static gsize once;
+  if (g_once_init_enter(&once)) {
+    index.rows = g_hash_table_new(g_str_hash, g_str_equal);
+    index.groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = key_rows(); i-- > 0;) { /* of two rows of one path the first counts */
+      g_hash_table_insert(index.rows, (gpointer)key_row(i)->path, (gpointer)key_row(i));
+      index_groups(index.groups, key_row(i)->path);
+    }
+    g_once_init_leave(&once, 1);
+  }
+  return &index;
+}
+
 static const KeyInfo *row_at(const char *path) {
-  for (guint part = 0; part < G_N_ELEMENTS(parts); part++)
-    for (guint i = 0; i < parts[part]->n; i++)
-      if (!strcmp(parts[part]->rows[i].path, path)) return &parts[part]->rows[i];
-  return NULL;
+  return g_hash_table_lookup(table()->rows, path);
 }
 
 /* What follows `path.` in row, or NULL. */
@@ -35,9 +58,7 @@ static const char *below(const char *row, const char *path) {
 }
 
 static gboolean leads_on(const char *path) {
-  for (guint i = 0, n = key_rows(); i < n; i++)
-    if (below(key_row(i)->path, path)) return TRUE;
-  return FALSE;
+  return !*path || g_hash_table_contains(table()->groups, path);
 }
 
 /* path by the longest of its beginnings whose row shares another's children: pooler.pools[].fence is @pool.fence. NULL:
