@@ -246,12 +246,19 @@ static double peak_rss_mb(void) {
   return (double)u.ru_maxrss / 1024;
 }
 
+/* Lines of `expect` that other ways judge ask nothing of this one. */
+static bool asked(const Scenario *s) {
+  for (guint i = 0, n = scenario_count(s, "expect"); i < n; i++)
+    if (expect_judged_by(s, i, "check")) return true;
+  return false;
+}
+
 /* A limit that was reached before everything was seen leaves a run without expectations incomplete; bounds that belong
  * to the strategy (a depth, a number of walks) do not: nothing more was asked for. */
-static void leave_open(CheckReport *r) {
+static void leave_open(const Scenario *s, CheckReport *r) {
   SearchStop stop = r->search->stop;
   bool limit = stop == STOP_STATES || stop == STOP_TIME || stop == STOP_MEMORY;
-  bool nothing_asked = r->run->expectations->len == 0 || stop == STOP_MEMORY;
+  bool nothing_asked = r->run->expectations->len == 0 || !asked(s) || stop == STOP_MEMORY;
   if (limit && nothing_asked && r->run->verdict == RUN_PASS) r->run->verdict = RUN_INCOMPLETE;
 }
 
@@ -277,7 +284,7 @@ CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o,
     r->run->limited = r->search->stop != STOP_EXHAUSTED && r->search->stop != STOP_FOUND;
     r->run->limited |= rounds_left_open(r);
     ok = o->verdicts_only || (expect_judge(s, "check", r->run, error) && tell(app, s, r, o, error));
-    leave_open(r);
+    leave_open(s, r);
   }
   r->peak_rss_mb = peak_rss_mb();
   if (ok) return r;

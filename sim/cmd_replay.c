@@ -123,8 +123,9 @@ static int verdict(const Replay *r, const CliOptions *o, const RunResult *result
   return EXIT_MET;
 }
 
-/* How it ended, known beforehand: whether its last steps are a round; the step after which a check was seen violated (a run of a large model judges at a
- * stride and would see it later), and the steps of a run that did not come to its end. */
+/* How it ended, known beforehand: whether its last steps are a round; the step after which a check was seen violated (a
+ * run of a large model judges at a stride and would see it later), and the steps of a run that did not come to its end.
+ */
 static void look_ahead(const char *path, RunOptions *o) {
   o->judge_at = -1;
   g_autoptr(TraceReader) reader = strcmp(path, "-") == 0 ? NULL : trace_reader_open(path, NULL);

@@ -53,6 +53,8 @@ for limit in '--max-states 5' '--max-depth 2' '--max-memory 1KiB' '--max-time 0.
   check_lacks ' holds  '
 done
 
+# What is expected of a run only asks nothing of an exploration: a limit leaves it open.
+check_status 3 "$STAMPEDE" check s11-balancer-figure-good --quiet --max-states 300
 # A state of this one has hundreds of moves and kilobytes; the limit is kept within its expansion and while learning. Of
 # processor time, so that a busy machine is not a failure: less than the limit and half a second.
 within() {

@@ -12,7 +12,7 @@ again() {
   local heading=$1 row
   shift
   rm -rf "$SCRATCH/again"
-  check_status 0 "$STAMPEDE" sweep "$@" --job check --out "$SCRATCH/again" --quiet
+  check_status 0 "$STAMPEDE" sweep "$@" --job check --reduce none --out "$SCRATCH/again" --quiet
   sed -n "/^## $heading/,/^## /p" "$tables" | plain >"$SCRATCH/there"
   while IFS= read -r row; do check_contains "$row" "$SCRATCH/there"; done < <(plain <"$SCRATCH/again/results.md")
   check "rows were made" test -s "$SCRATCH/again/results.md"
