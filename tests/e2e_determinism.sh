@@ -14,6 +14,13 @@ outcome() {
 }
 run=("$@")
 
+# compared NAME PROGRAM: intervals, which are drawn and summed in floating point.
+compared() {
+  check_status 0 "$2" compare "${run[@]}" --baseline dense-arrays --patch split-pgxactoff --repeat 7 --json
+  without_measured <"$OUT" >"$SCRATCH/compare-$1.json"
+  check_same "$SCRATCH/compare-first.json" "$SCRATCH/compare-$1.json"
+}
+
 # `measured` is an object of plain numbers and texts, so it ends at the first closing brace.
 without_measured() { tr -d '\n' | sed -E 's/,? *"measured" *: *\{[^}]*\}//'; }
 
@@ -28,12 +35,15 @@ check_contains '"warm.connect_ms"' "$SCRATCH/first.json"
 check_lacks '"measured"' "$SCRATCH/first.json"
 outcome again "$STAMPEDE"
 same_as_first again
+compared first "$STAMPEDE"
+check_contains '"level": 0.95' "$SCRATCH/compare-first.json"
 
 while read -r name compiler optimisation; do
   folder=build-det-$name
   check_status 0 make --no-print-directory -j2 BUILD="$folder" CC="$compiler" OPT="$optimisation" all
   outcome "$name" "$PWD/$folder/stampede"
   same_as_first "$name"
+  compared "$name" "$PWD/$folder/stampede"
 done <<'END'
 gcc-O0 gcc -O0
 gcc-O3 gcc -O3

@@ -1,6 +1,6 @@
-/* sweep_plot.h - a sweep's folder as a PlotSpec: DIR/results.json, which holds the curves (means over seeds), their
- * exponents, and the published series that the scenario names. Errors: SCENARIO_ERROR (the file cannot be read) or
- * VIZ_ERROR_INPUT (it is no sweep's result, nothing in it has an x axis), both for exit 2. */
+/* sweep_plot.h - a sweep's or a comparison's folder as a PlotSpec: DIR/results.json, which holds the curves (means over
+ * seeds), their exponents, and the published series that the scenario names. Errors: SCENARIO_ERROR (the file cannot be
+ * read) or VIZ_ERROR_INPUT (it is no sweep's result, nothing in it has an x axis), both for exit 2. */
 #pragma once
 #include "viz/plot.h"
 
