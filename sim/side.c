@@ -24,16 +24,19 @@ char *side_variants(const char *names_plus) {
   return g_strdup_printf("postgres.variant=[%s]", joined);
 }
 
+static bool refuse(GError **error, const char *side, const char *what) {
+  g_propagate_error(error, g_error_new(SCENARIO_ERROR, SCENARIO_ERROR_INPUT, "%.200s%s", side, what));
+  return false;
+}
+
 bool side_apply(const char *side, const char *const *dirs, GPtrArray *sets, GError **error) {
+  const bool path = strchr(side, '/') && !strchr(side, '=');
   char *set;
-  if (!*side) {
-    g_propagate_error(error, g_error_new(SCENARIO_ERROR, SCENARIO_ERROR_INPUT,
-                                         "an empty name; a variant, a preset, KEY=VALUE or a file would be right"));
-    return false;
-  }
+  if (!*side) return refuse(error, "an empty name", "; a variant, a preset, KEY=VALUE or a file would be right");
+  if (path && !g_file_test(side, G_FILE_TEST_EXISTS)) return refuse(error, side, ": no such file");
   if (strchr(side, '='))
     set = g_strdup(side);
-  else if (strchr(side, '/') || g_str_has_suffix(side, ".so"))
+  else if (path || g_str_has_suffix(side, ".so"))
     set = subject_of(side);
   else if (!is_preset(side, dirs))
     set = side_variants(side);

@@ -11,6 +11,6 @@
 #include <stdbool.h>
 
 /* Appends "KEY=VALUE" (owned) to `sets`; whether value and key are right, the reader of scenarios says. False and
- * *error (SCENARIO_ERROR): an empty word. dirs: where presets are. */
+ * *error (SCENARIO_ERROR): an empty word, a path to nothing. dirs: where presets are. */
 bool side_apply(const char *side, const char *const *dirs, GPtrArray *sets, GError **error);
 char *side_variants(const char *names_plus); /* "A+B" as an override; g_free */

@@ -130,7 +130,7 @@ bad "--baseline and --patch" "${quick[@]}" --patch unsorted
 bad "a SCENARIO or --suite NAME" "${sides[@]}"
 bad "the nearest is unsorted" "${quick[@]}" --baseline dense-arrays --patch unsortd
 bad "--patch: an empty name" "${quick[@]}" --baseline dense-arrays --patch ''
-bad "subject" "${quick[@]}" --baseline dense-arrays --patch ./no/such.so
+bad "--patch: ./no/such.so: no such file" "${quick[@]}" --baseline dense-arrays --patch ./no/such.so
 bad "unknown key" "${quick[@]}" --baseline dense-arrays --patch machine.coers=2
 bad "gate:20: 2% has no sign" "${quick[@]}" "${sides[@]}" --gate 'warm.connect_ms <= 2%'
 bad "no metric warm.conect_ms; the nearest is warm.connect_ms" "${quick[@]}" "${sides[@]}" --metric warm.conect_ms

@@ -334,9 +334,9 @@ static void sides(void) {
                                          {"no-such-thing", "postgres.variant=[no-such-thing]"},
                                          {"postgres-16", "postgres.version=16"},
                                          {"pgdog-0.1.54", "pooler.preset=pgdog-0.1.54"},
-                                         {"./mine.so", "subject=\"./mine.so\""},
+                                         {"./Makefile", "subject=\"./Makefile\""},
                                          {"mine.so", "subject=\"mine.so\""},
-                                         {"a/b", "subject=\"a/b\""},
+                                         {"sim/side.c", "subject=\"sim/side.c\""},
                                          {"machine.cores=4", "machine.cores=4"}};
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(g_free);
@@ -346,6 +346,8 @@ static void sides(void) {
   g_autoptr(GPtrArray) none = g_ptr_array_new();
   g_autoptr(GError) error = NULL;
   expect(!side_apply("", (const char *const *)dirs, none, &error) && error);
+  g_clear_error(&error);
+  expect(!side_apply("./no/such.so", (const char *const *)dirs, none, &error) && error);
 }
 
 /* ---- the seed ---- */
