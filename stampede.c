@@ -3,6 +3,7 @@
 #include "checks/checks.h"
 #include "sim/cli.h"
 #include "sim/scenario/assets.h"
+#include "sim/subject/cmd_subject.h"
 #include "viz/cmd_viz.h"
 #include "viz/sweep_plot.h"
 #include <locale.h>
@@ -22,6 +23,7 @@ static const Command commands[] = {
     {"replay", "run a trace again and confirm every step and hash of it", cmd_replay},
     {"diff", "the first difference of two traces, in words", cmd_diff},
     {"viz", "pictures: states, memory, plot; exports of a trace", cmd_viz},
+    {"subject", "your own C code as the model: build, info, new", cmd_subject},
     {"list", "scenarios, presets, variants, checks, metrics; explains one", cmd_list},
     {"calibrate", "fit costs to figures; count a real server's page faults beside the simulation's", cmd_calibrate},
 };

@@ -1,0 +1,23 @@
+/* manifest.h - a subject's manifest: what it is built of (YAML; `stampede subject new` writes one with every key). */
+#pragma once
+#include <glib.h>
+
+typedef struct {
+  char *file, *by; /* a file that must be there; the command, in the tree, that makes it (NULL: none is known) */
+} ManifestNeed;
+
+typedef struct {
+  char *path, *folder; /* of the manifest itself */
+  char *subject, *about;
+  GStrv sources;  /* instrumented; relative to the tree */
+  GStrv includes; /* relative to the tree and the build directory */
+  GStrv glue;     /* not instrumented; relative to the manifest */
+  GStrv flags;
+  char *overlay; /* include directory that comes first for sources; relative to the manifest; NULL: none */
+  GArray *needs; /* of ManifestNeed */
+} Manifest;
+
+/* NULL and *error (SCENARIO_ERROR): file:line:column: key: what. */
+Manifest *manifest_read(const char *path, GError **error);
+void manifest_free(Manifest *m);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Manifest, manifest_free)
