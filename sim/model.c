@@ -216,6 +216,14 @@ Model *model_build_saved(const Scenario *s, const Costs *costs, void (*driver)(W
   return build_any(s, costs, driver, data, true, error);
 }
 
+bool model_trapped(const Model *m) {
+  return m->code && pg_subject_runtime(m->code) && subject_trapped(pg_subject_runtime(m->code));
+}
+
+const char *model_fault(const Model *m) {
+  return m->code && pg_subject_runtime(m->code) ? subject_fault(pg_subject_runtime(m->code)) : NULL;
+}
+
 void model_free(Model *m) {
   if (m->ops) m->ops->free(m);
   g_clear_pointer(&m->world, world_free);

@@ -40,6 +40,8 @@ Model *model_build(const Scenario *s, const Costs *costs, void (*driver)(World *
 /* The same, with all of its state in the arena: one that is saved and restored. */
 Model *model_build_saved(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
                          GError **error);
+bool model_trapped(const Model *m);      /* the fault is that it calls what nothing models */
+const char *model_fault(const Model *m); /* what its real code did that ends the run; NULL: nothing */
 void model_free(Model *m);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Model, model_free)
 

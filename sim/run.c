@@ -4,6 +4,7 @@
  * pay. */
 #include "sim/run.h"
 #include "sim/expect.h"
+#include "sim/subject/child.h"
 #include "sim/tracing.h"
 #include <string.h>
 #include <sys/resource.h>
@@ -65,7 +66,7 @@ static bool interrupted(void *data) {
 
 static bool after_step(void *data) {
   Run *r = data;
-  if (interrupted(r)) return true;
+  if (interrupted(r) || model_fault(r->model)) return true;
   if (r->result->checks->len == 0) return r->tracing && tracing_stopped(r->tracing);
   uint64_t size = r->model->ops->size(r->model);
   r->due += JUDGE_COST;
@@ -159,6 +160,8 @@ static void conclude(Run *r, EngineEnd end) {
   RunResult *res = r->result;
   if (res->interrupted)
     res->stopped = g_strdup("interrupted");
+  else if (model_fault(r->model))
+    res->stopped = g_strdup(model_fault(r->model));
   else if (res->late)
     res->stopped = g_strdup("the limit of time");
   else if (r->broken)
@@ -224,6 +227,10 @@ static bool pass(Run *r, GError **error) {
       .step = r->tracing ? on_step : NULL, .after = after_step, .cut = interrupted, .chosen = on_chosen};
   engine_listen(r->engine, &l, r);
   EngineEnd end = engine_run(r->engine, until_ns(r->scenario));
+  if (model_trapped(r->model)) {
+    g_propagate_error(error, scenario_complain(r->scenario, "subject", "%s", model_fault(r->model)));
+    return false;
+  }
   conclude(r, end);
   keep(r);
   return expect_judge(r->scenario, "run", r->result, error);
@@ -235,7 +242,7 @@ static double peak_rss_mb(void) {
   return (double)u.ru_maxrss / 1024;
 }
 
-RunResult *run_scenario(const Scenario *s, const RunOptions *o, GError **error) {
+static RunResult *run_here(const Scenario *s, const RunOptions *o, GError **error) {
   gint64 started = g_get_monotonic_time();
   Run r = {.scenario = s, .o = o};
   bool ok = pass(&r, error);
@@ -251,4 +258,10 @@ RunResult *run_scenario(const Scenario *s, const RunOptions *o, GError **error) 
   result->wall_ms = (double)(g_get_monotonic_time() - started) / 1e3;
   result->peak_rss_mb = peak_rss_mb();
   return result;
+}
+
+/* A subject's code may break anything of the process that it runs in. */
+RunResult *run_scenario(const Scenario *s, const RunOptions *o, GError **error) {
+  bool apart = scenario_given(s, "subject") && !child_here();
+  return apart ? child_run(s, o, run_here, error) : run_here(s, o, error);
 }

@@ -14,12 +14,13 @@ typedef struct {
   uint8_t status;
 } Kind;
 
+/* -1: the code refused it. */
 static int code_put(PgServer *sv, AddressSpace *as, PgPool pool, int nth) {
   const PgCode *code = sv->config.code;
   int process = code->fork(code->data, as, pool, 100 + (int)pool * 1000 + nth);
-  PgCodeState took = code->at_once(code->data, process, PGCALL_INIT_PROCESS);
-  PgCodeState joined = code->at_once(code->data, process, PGCALL_JOIN);
-  g_assert(took == PGCODE_RETURNED && joined == PGCODE_RETURNED); /* pg_config_valid: the pools hold them */
+  const PgCall calls[] = {PGCALL_INIT_PROCESS, PGCALL_JOIN};
+  for (guint i = 0; i < G_N_ELEMENTS(calls); i++)
+    if (code->at_once(code->data, process, calls[i]) == PGCODE_ENDED) return -1;
   int procno = code->procno(code->data, process);
   slot_passed(sv->shared, procno, PG_BACKGROUND);
   return procno;
@@ -42,7 +43,7 @@ static void put_one(PgServer *sv, AddressSpace *as, const Kind *k, int nth) {
   PgShared *s = sv->shared;
   PgCost c = {0};
   int procno = sv->config.code ? code_put(sv, as, k->pool, nth) : put_in_array(sv, as, k, nth);
-  if (k->pool == PG_PREPARED) return;
+  if (k->pool == PG_PREPARED || procno < 0) return;
   sinval_add(s, procno, as, &c);
   proc_signal_write(s, procno, as, &c);
   backend_status_write(s, procno, false, as, &c);

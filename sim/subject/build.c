@@ -8,14 +8,10 @@
 #include <string.h>
 
 /* Instrumentation without its runtime; mem* as calls, so that they can be renamed to ours. */
-static const char *const instrument[] = {"-fsanitize=thread",
-                                         "--param=tsan-instrument-func-entry-exit=0",
-                                         "-fno-builtin-memset",
-                                         "-fno-builtin-memmove",
-                                         "-fno-builtin-memcpy",
-                                         "-fno-builtin-memcmp",
-                                         "-Wno-tsan",
-                                         NULL};
+static const char *const instrument[] = {"-fsanitize=thread",   "--param=tsan-instrument-func-entry-exit=0",
+                                         "-fno-builtin-memset", "-fno-builtin-memmove",
+                                         "-fno-builtin-memcpy", "-fno-builtin-memcmp",
+                                         "-Wno-tsan",           NULL};
 static const char *const always[] = {"-O2", "-g", "-fPIC", "-w", NULL};
 /* Calls of the sources that are ours instead. */
 static const char *const renamed[] = {"memmove", "memcpy", "memset", "memcmp", "getpid", "kill", "malloc", "free"};
@@ -66,8 +62,8 @@ static bool command(GPtrArray *words, const char *what, GError **error) {
   g_autoptr(GError) problem = NULL;
   int status = 0;
   g_ptr_array_add(words, NULL);
-  bool ran = g_spawn_sync(NULL, (char **)words->pdata, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, &status,
-                          &problem);
+  bool ran =
+      g_spawn_sync(NULL, (char **)words->pdata, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, &status, &problem);
   if (!ran) return wrong(error, "%s: %s", (const char *)words->pdata[0], problem->message);
   return g_spawn_check_wait_status(status, NULL) || wrong(error, "%s", what);
 }
@@ -90,7 +86,8 @@ static bool tree_is_right(const Build *b, GError **error) {
   if (!g_file_test(b->build, G_FILE_TEST_IS_DIR)) return wrong(error, "--build %s: no such directory", b->o->build);
   for (guint i = 0; b->m->sources[i]; i++) {
     g_autofree char *found = find(b, b->m->sources[i]);
-    if (!found) return wrong(error, "--tree %s: not a tree of %s: there is no %s", b->o->tree, b->m->about, b->m->sources[i]);
+    if (!found)
+      return wrong(error, "--tree %s: not a tree of %s: there is no %s", b->o->tree, b->m->about, b->m->sources[i]);
   }
   for (guint i = 0; i < b->m->needs->len; i++) {
     const ManifestNeed *n = &g_array_index(b->m->needs, ManifestNeed, i);
@@ -163,8 +160,7 @@ static bool write_needs(const Build *b, const Symbols *s, GError **error) {
   qsort(defined, n_defined, sizeof *defined, by_text);
   for (guint i = 0; i < s->needed->len; i++)
     g_string_append_printf(text, "#define NEED_%s 1\n", ((const NeededSymbol *)s->needed->pdata[i])->name);
-  for (guint i = 0; i < n_defined; i++)
-    g_string_append_printf(text, "#define HAS_%s 1\n", (const char *)defined[i]);
+  for (guint i = 0; i < n_defined; i++) g_string_append_printf(text, "#define HAS_%s 1\n", (const char *)defined[i]);
   return g_file_set_contents(path, text->str, (gssize)text->len, error);
 }
 

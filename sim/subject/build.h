@@ -12,10 +12,10 @@ typedef struct {
 
 /* What came of it, to be told: symbols by name. */
 typedef struct {
-  char *flags_from;   /* file that compiler flags came from; NULL: none */
-  GStrv modelled;     /* needed by the sources, defined by the glue */
-  GStrv traps;        /* needed, and modelled by nobody */
-  GStrv assembly;     /* "file:line: text": inline assembly that writes memory, which no hook sees */
+  char *flags_from; /* file that compiler flags came from; NULL: none */
+  GStrv modelled;   /* needed by the sources, defined by the glue */
+  GStrv traps;      /* needed, and modelled by nobody */
+  GStrv assembly;   /* "file:line: text": inline assembly that writes memory, which no hook sees */
 } BuildReport;
 
 /* NULL and *error: SCENARIO_ERROR for the tree, the manifest and what does not compile (the compiler has said why, on

@@ -54,8 +54,8 @@ int cmd_subject(const App *app, int argc, char **argv) {
        "FILE"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output, "the subject to write", "FILE"},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-  g_auto(GStrv) left = cli_parse("subject", "build|info|new", "A user's C code as the model.", &common, own, argc, argv,
-                                 1, 2);
+  g_auto(GStrv) left =
+      cli_parse("subject", "build|info|new", "A user's C code as the model.", &common, own, argc, argv, 1, 2);
   int status = EXIT_INPUT;
   if (left && strcmp(left[0], "build") == 0)
     status = build(app, &o, common.quiet);

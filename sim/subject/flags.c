@@ -5,8 +5,9 @@
 
 static gboolean decides(const char *flag) {
   static const char *const kinds[] = {"-D", "-U", "-I", "-std=", "-f", "-m"};
-  static const char *const never[] = {"-fsanitize", "-fPIC", "-fpic", "-fdiagnostics", "-flto", "-fprofile", "-fplugin",
-                                      "-fmax-errors", "-fmacro-prefix", "-ffile-prefix", "-fdebug-prefix"};
+  static const char *const never[] = {"-fsanitize",     "-fPIC",         "-fpic",         "-fdiagnostics",
+                                      "-flto",          "-fprofile",     "-fplugin",      "-fmax-errors",
+                                      "-fmacro-prefix", "-ffile-prefix", "-fdebug-prefix"};
   for (guint i = 0; i < G_N_ELEMENTS(never); i++)
     if (g_str_has_prefix(flag, never[i])) return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)

@@ -1,4 +1,5 @@
-/* flags.h - compiler flags of a tree's own configured build: what decides what its files mean (-D, -U, -std, -f, -m). */
+/* flags.h - compiler flags of a tree's own configured build: what decides what its files mean (-D, -U, -std, -f, -m).
+ */
 #pragma once
 #include <glib.h>
 

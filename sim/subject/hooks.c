@@ -131,6 +131,15 @@ static inline void touch(const void *p, uint64_t bytes, MemAccess access, const 
   long_way(pc, at, bytes, access);
 }
 
+/* Of any length. What a word near the end reaches beyond it is an empty part of the segment. */
+static void touch_range(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
+  uint64_t at = (uintptr_t)p - hooks.base;
+  if (!bytes) return;
+  if (at < hooks.size && bytes > hooks.size - at)
+    subject_broken(pc, "access to %" G_GUINT64_FORMAT " bytes that end outside its memory", bytes);
+  touch(p, bytes, access, pc);
+}
+
 #define PC __builtin_return_address(0)
 #define READ(bytes)                                                                                                    \
   void __tsan_read##bytes(void *p);                                                                                    \
@@ -165,11 +174,11 @@ void __tsan_init(void);
 void __tsan_init(void) {}
 void __tsan_read_range(void *p, size_t bytes);
 void __tsan_read_range(void *p, size_t bytes) {
-  if (bytes) touch(p, bytes, MEM_READ, PC);
+  touch_range(p, bytes, MEM_READ, PC);
 }
 void __tsan_write_range(void *p, size_t bytes);
 void __tsan_write_range(void *p, size_t bytes) {
-  if (bytes) touch(p, bytes, MEM_WRITE, PC);
+  touch_range(p, bytes, MEM_WRITE, PC);
 }
 void __tsan_func_entry(void *pc);
 void __tsan_func_entry(void *pc) {
@@ -186,41 +195,52 @@ void __tsan_vptr_update(void **p, void *value) {
 /* ---- mem* functions: one access to each range; loads come first. Entries of a watched array are counted ---- */
 
 static inline void move(const void *to, const void *from, size_t bytes, const void *pc) {
-  if (!bytes) return;
-  touch(from, bytes, MEM_READ, pc);
-  touch(to, bytes, MEM_WRITE, pc);
+  touch_range(from, bytes, MEM_READ, pc);
+  touch_range(to, bytes, MEM_WRITE, pc);
   Subject *s = subject_here;
   uint64_t at = (uintptr_t)to - hooks.base;
-  if (at >= hooks.size || !s->running) return;
+  if (!bytes || at >= hooks.size || !s->running) return;
   if (at - s->moves_base < s->moves_bytes) s->running->use.moved += (int64_t)(bytes / s->moves_width);
   subject_row(s, pc, at)->moved += (int64_t)bytes;
 }
 
+/* While libc works for the code, a signal there is the code's (crash.c). */
+#define LIBC(call)                                                                                                     \
+  (subject_here->entered_from = pc);                                                                                   \
+  call;                                                                                                                \
+  subject_here->entered_from = NULL
+
 void *stm_memmove(void *to, const void *from, size_t bytes);
 void *stm_memmove(void *to, const void *from, size_t bytes) {
-  move(to, from, bytes, PC);
-  return memmove(to, from, bytes);
+  const void *pc = PC;
+  move(to, from, bytes, pc);
+  LIBC(memmove(to, from, bytes));
+  return to;
 }
 void *stm_memcpy(void *to, const void *from, size_t bytes);
 void *stm_memcpy(void *to, const void *from, size_t bytes) {
-  move(to, from, bytes, PC);
-  return memcpy(to, from, bytes);
+  const void *pc = PC;
+  move(to, from, bytes, pc);
+  LIBC(memmove(to, from, bytes));
+  return to;
 }
 void *stm_memset(void *to, int value, size_t bytes);
 void *stm_memset(void *to, int value, size_t bytes) {
-  if (bytes) touch(to, bytes, MEM_WRITE, PC);
-  return memset(to, value, bytes);
+  const void *pc = PC;
+  touch_range(to, bytes, MEM_WRITE, pc);
+  LIBC(memset(to, value, bytes));
+  return to;
 }
 int stm_memcmp(const void *a, const void *b, size_t bytes);
 int stm_memcmp(const void *a, const void *b, size_t bytes) {
-  if (bytes) {
-    touch(a, bytes, MEM_READ, PC);
-    touch(b, bytes, MEM_READ, PC);
-  }
-  return memcmp(a, b, bytes);
+  const void *pc = PC;
+  touch_range(a, bytes, MEM_READ, pc);
+  touch_range(b, bytes, MEM_READ, pc);
+  LIBC(int result = memcmp(a, b, bytes));
+  return result;
 }
 void stm_touch(const void *at, size_t bytes, bool write) {
-  if (bytes) touch(at, bytes, write ? MEM_WRITE : MEM_READ, PC);
+  touch_range(at, bytes, write ? MEM_WRITE : MEM_READ, PC);
 }
 
 /* ---- atomics: a read-modify-write is a store; done with the strongest order, whatever was asked ---- */

@@ -61,6 +61,7 @@ Subject *subject_new(Image *image, World *w, Segment *segment, bool lines, int64
   g_array_set_size(s->locks, 1);
   s->semaphores = g_array_new(FALSE, TRUE, sizeof(Semaphore));
   g_array_set_size(s->semaphores, 1);
+  subject_watch_crashes();
   s->other_field = ledger_field(world_ledger(w), "shared memory");
   return subject_here = s;
 }
@@ -145,7 +146,9 @@ static Coro *stack_take(Subject *s, void (*fn)(Coro *self, void *arg), void *arg
 static void run_call(Coro *self, void *data) {
   (void)self;
   Proc *p = data;
+  p->first_frame = __builtin_frame_address(0);
   p->fn(p->argument);
+  p->first_frame = NULL;
   p->state = SUBJECT_RETURNED;
 }
 
@@ -201,6 +204,7 @@ static int64_t run(Subject *s, Proc *p) {
   int64_t ns;
   do {
     p->settles = false;
+    s->stops++;
     coro_resume(p->stack);
     keep_fault(s);
     ns = p->settles || p->state != SUBJECT_RUNS ? subject_charge(s, p) : 0;
@@ -324,6 +328,10 @@ int64_t subject_take_faults_in(Subject *s, int process) {
 }
 const char *subject_fault(const Subject *s) {
   return s->fault;
+}
+
+bool subject_trapped(const Subject *s) {
+  return s->trapped;
 }
 
 Hash128 subject_hash(const Subject *s) {

@@ -67,7 +67,7 @@ static bool take_key(Manifest *m, const Node *n, GError **error) {
     const char *key;
     char **text;
     GStrv *list;
-  } keys[] = {{"subject", &m->subject, NULL}, {"about", &m->about, NULL},    {"overlay", &m->overlay, NULL},
+  } keys[] = {{"subject", &m->subject, NULL}, {"about", &m->about, NULL},       {"overlay", &m->overlay, NULL},
               {"sources", NULL, &m->sources}, {"includes", NULL, &m->includes}, {"glue", NULL, &m->glue},
               {"flags", NULL, &m->flags}};
   for (guint i = 0; i < G_N_ELEMENTS(keys); i++)

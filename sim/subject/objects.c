@@ -277,6 +277,7 @@ void stm_panic(const char *why) {
 /* What a generated trap calls. */
 _Noreturn void stm_trap(const char *symbol, const void *caller);
 void stm_trap(const char *symbol, const void *caller) {
+  subject_here->trapped = true;
   subject_broken(caller, "%s is called, which nothing models; add it to the manifest's externs, or leave it out",
                  symbol);
 }

@@ -298,6 +298,7 @@ static bool lay_out(void *data, World *w, Segment *segment, const MemoryConfig *
   watch(p);
   p->listed = g_new0(guint8, (gsize)p->pools.total);
   p->looked = UINT64_MAX;
+  segment_add(segment, "end of the code's memory", 64, 1, 64, 0); /* what a last word could reach into */
   *pools = p->pools;
   return true;
 }

@@ -28,6 +28,7 @@ struct Proc {
   AddressSpace *as;
   char *data; /* its variables while another's are in place */
   Coro *stack;
+  void *first_frame; /* of the call under way, on its stack */
   void (*fn)(int64_t);
   int64_t argument;
   const char *doing;
@@ -67,14 +68,17 @@ struct Subject {
   GPtrArray *stacks;  /* Coro, idle */
   GArray *free_numbers;
   Proc *running, *loaded;
-  guint last_row;      /* index + 1 of the row touched last */
-  int64_t left_before; /* hooks.left when accesses were last taken */
-  char *initial;       /* variables as `start` left them */
-  char *pristine;      /* as they were when the object was loaded */
+  uint64_t stops;           /* times that a process has stopped, or ended */
+  const void *entered_from; /* where the code last called one of our functions */
+  guint last_row;           /* index + 1 of the row touched last */
+  int64_t left_before;      /* hooks.left when accesses were last taken */
+  char *initial;            /* variables as `start` left them */
+  char *pristine;           /* as they were when the object was loaded */
   void (*before)(void *data);
   void *before_data;
   GArray *locks, *semaphores;
-  bool lines; /* cache lines are counted */
+  bool trapped; /* the fault is a trap's: something is missing in the manifest */
+  bool lines;   /* cache lines are counted */
   uint32_t *line_owner, owners;
   bool alone, starting; /* nobody else is there; `start` runs */
   int64_t accesses;
@@ -96,6 +100,9 @@ void subject_stop(Step step);                   /* on a subject's stack: until t
 _Noreturn void subject_end(SubjectState state); /* on a subject's stack: for good */
 _Noreturn void subject_broken(const void *pc, const char *format, ...) G_GNUC_PRINTF(2, 3); /* likewise: a fault */
 char *subject_place_words(const Subject *s, const void *pc);
+
+/* ---- crash.c ---- */
+void subject_watch_crashes(void); /* once a process; from then on its signals are looked at */
 
 /* ---- charge.c ---- */
 GHashTable *subject_row_table(void);

@@ -15,7 +15,7 @@ typedef struct Subject Subject;
 
 /* The segment counts no cache lines: `lines` says whether the subject's are counted, here. `accesses` is how many a
  * call may make of shared memory before it counts as endless; 0: SUBJECT_ACCESSES. */
-#define SUBJECT_ACCESSES INT64_C(4000000000)
+#define SUBJECT_ACCESSES INT64_C(200000000)
 Subject *subject_new(Image *image, World *w, Segment *segment, bool lines, int64_t accesses);
 void subject_free(Subject *s);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Subject, subject_free)
@@ -63,6 +63,7 @@ int64_t subject_take_faults_in(Subject *s, int process);
 
 /* What ended the run: "PANIC: ...", "endless: ...", with file:line of the subject; NULL: nothing. */
 const char *subject_fault(const Subject *s);
+bool subject_trapped(const Subject *s); /* it was a call of what nothing models: a fault of the manifest */
 Hash128 subject_hash(const Subject *s); /* of shared memory and the processes' variables */
 
 /* Every access, for tests that compare orders; NULL: none. */

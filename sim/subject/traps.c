@@ -9,9 +9,10 @@
 
 /* Of libc: what computes and changes nothing outside its arguments. */
 static const char *const harmless[] = {
-    "memchr",  "memcmp",  "memcpy",  "memmove", "memset",   "strcat",   "strchr",  "strcmp",  "strcpy",  "strcspn",
-    "strlen",  "strncmp", "strncpy", "strnlen", "strrchr",  "strspn",   "strstr",  "strtol",  "strtoul", "snprintf",
-    "sprintf", "vsnprintf", "bsearch", "qsort", "__errno_location", "abs", "labs", "__stack_chk_fail"};
+    "memchr",    "memcmp",  "memcpy",  "memmove",          "memset",  "strcat",   "strchr",
+    "strcmp",    "strcpy",  "strcspn", "strlen",           "strncmp", "strncpy",  "strnlen",
+    "strrchr",   "strspn",  "strstr",  "strtol",           "strtoul", "snprintf", "sprintf",
+    "vsnprintf", "bsearch", "qsort",   "__errno_location", "abs",     "labs",     "__stack_chk_fail"};
 
 bool trap_is_given(const char *symbol) {
   static const char *const ours[] = {"stm_", "__tsan_", "_GLOBAL_OFFSET_TABLE_"};
@@ -60,7 +61,8 @@ char *traps_text(const Symbols *s, const char *linked, GPtrArray *trapped) {
     if (size)
       g_string_append_printf(text, "char %s[%" G_GSIZE_FORMAT "] __attribute__((aligned(16)));\n", n->name, size);
     else
-      g_string_append_printf(text, "void %s(void) { stm_trap(\"%s\", __builtin_return_address(0)); }\n", n->name, n->name);
+      g_string_append_printf(text, "void %s(void) { stm_trap(\"%s\", __builtin_return_address(0)); }\n", n->name,
+                             n->name);
     g_ptr_array_add(trapped, g_strdup(n->name));
   }
   return g_string_free(g_steal_pointer(&text), FALSE);

@@ -1,0 +1,106 @@
+/* crash.c - a signal that the subject's code provokes becomes a fault of it (subject.h): the handler lets the code go
+ * on in a function that stops for good, on the same stack, whose driver then tells what happened and where. A signal
+ * from anywhere else keeps its meaning.
+ *
+ * An endless loop that touches no shared memory is seen by a clock: the same call, on the CPU, without an access or a
+ * stop for ENDLESS_S seconds. */
+#include "sim/subject/runtime.h"
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <ucontext.h>
+
+enum { HANDLER_STACK = 64 << 10, ENDLESS_S = 3 };
+
+static const struct {
+  int number;
+  const char *words;
+} signals[] = {{SIGSEGV, "segmentation fault"},
+               {SIGBUS, "bus error"},
+               {SIGFPE, "arithmetic fault"},
+               {SIGILL, "illegal instruction"}};
+
+static struct {
+  char words[64];
+  const void *pc;
+} crash;
+static struct {
+  uint64_t stops;
+  int64_t left;
+  int seconds;
+} watch;
+
+static _Noreturn void land(void) {
+  subject_broken(crash.pc, "%s", crash.words);
+}
+
+static const void *pc_of(const ucontext_t *c) {
+#if defined __x86_64__
+  return (const void *)c->uc_mcontext.gregs[REG_RIP];
+#else
+  return (const void *)c->uc_mcontext.pc;
+#endif
+}
+
+/* The frames below the call's first are given up: the stack may be what has run out. */
+static void go_on_landing(ucontext_t *c, const Proc *p) {
+#if defined __x86_64__
+  c->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)land;
+  c->uc_mcontext.gregs[REG_RSP] = (greg_t)((((uintptr_t)p->first_frame - 2048) & ~(uintptr_t)15) - 8);
+#else
+  c->uc_mcontext.pc = (uintptr_t)land;
+  c->uc_mcontext.sp = ((uintptr_t)p->first_frame - 2048) & ~(uintptr_t)15;
+#endif
+}
+
+static bool in_subject(const void *pc) {
+  ImageRange code = image_code(subject_here->image);
+  return (const char *)pc >= code.start && (const char *)pc < code.start + code.bytes;
+}
+
+static void become_fault(const char *words, ucontext_t *c) {
+  g_strlcpy(crash.words, words, sizeof crash.words);
+  const char *pc = pc_of(c);
+  crash.pc = in_subject(pc) ? pc + 1 : subject_here->entered_from;
+  go_on_landing(c, subject_here->running);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+  (void)info;
+  const Subject *s = subject_here;
+  bool runs = s && s->running && s->running->first_frame;
+  if (!runs || (!in_subject(pc_of(context)) && !s->entered_from)) {
+    signal(number, SIG_DFL);
+    raise(number);
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(signals); i++)
+    if (signals[i].number == number) become_fault(signals[i].words, context);
+}
+
+static void on_clock(int number, siginfo_t *info, void *context) {
+  (void)number, (void)info;
+  const Subject *s = subject_here;
+  bool same = s && s->running && s->running->first_frame && s->stops == watch.stops && hooks.left == watch.left;
+  watch.seconds = same ? watch.seconds + 1 : 0;
+  watch.stops = s ? s->stops : 0;
+  watch.left = hooks.left;
+  if (same && watch.seconds >= ENDLESS_S && in_subject(pc_of(context)))
+    become_fault("endless: three seconds of CPU in one call, and no access to shared memory", context);
+}
+
+void subject_watch_crashes(void) {
+  static bool watched;
+  if (watched) return;
+  watched = true;
+  stack_t stack = {.ss_size = HANDLER_STACK};
+  stack.ss_sp = mmap(NULL, HANDLER_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (stack.ss_sp == MAP_FAILED || sigaltstack(&stack, NULL) != 0) g_error("no stack for signals");
+  struct sigaction a = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+  for (guint i = 0; i < G_N_ELEMENTS(signals); i++) sigaction(signals[i].number, &a, NULL);
+  struct sigaction t = {.sa_sigaction = on_clock, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+  sigaction(SIGVTALRM, &t, NULL);
+  struct itimerval each = {{1, 0}, {1, 0}};
+  setitimer(ITIMER_VIRTUAL, &each, NULL);
+}
