@@ -22,7 +22,7 @@ static const struct {
                {SIGILL, "illegal instruction"}};
 
 static struct {
-  char words[64];
+  char words[112];
   const void *pc;
 } crash;
 static struct {
