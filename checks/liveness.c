@@ -33,14 +33,18 @@ typedef struct {
   Liveness *v;
   Worker *k;
   GraphFill *fill;
-  uint64_t *saved, *vector;
+  uint64_t *vector;
 } Filler;
 
-static uint32_t number_of(const Filler *f) {
-  bool fits = vector_encode(f->k->layout, f->k->arena, f->vector);
+static uint32_t find(const Filler *f, bool fits) {
   uint32_t number = fits ? store_find(f->v->l->store, f->vector) : STORE_NONE;
   g_assert(number != STORE_NONE); /* the search has seen every state */
   return number;
+}
+
+/* Of the state that stands in the arena. */
+static uint32_t number_of(const Filler *f) {
+  return find(f, vector_encode(f->k->layout, f->k->arena, f->vector));
 }
 
 static void fill_pending(Filler *f) {
@@ -54,17 +58,15 @@ static void fill_pending(Filler *f) {
 static void fill_state(Filler *f, uint32_t state) {
   Worker *k = f->k;
   graph_fill_state(f->fill);
-  vector_decode(k->layout, k->arena, store_vector(f->v->l->store, state));
+  vector_stand_at(k->stand, store_vector(f->v->l->store, state));
   fill_pending(f);
   const GArray *moves = stepper_moves(k->stepper);
-  vector_save(k->layout, k->arena, f->saved);
   for (guint i = 0; i < moves->len; i++) {
     Move m = g_array_index(moves, Move, i);
     uint16_t mover = mover_of(k->stepper, m);
     do {
       stepper_go(k->stepper, m);
-      graph_fill_edge(f->fill, number_of(f), mover);
-      vector_restore(k->layout, k->arena, f->saved);
+      graph_fill_edge(f->fill, find(f, vector_stand_leave(k->stand, f->vector, k->gaps)), mover);
     } while (stepper_more(k->stepper));
   }
 }
@@ -87,6 +89,7 @@ static gpointer fill_main(gpointer data) {
   Filler *f = data;
   Liveness *v = f->v;
   for (guint b; (b = (guint)g_atomic_int_add(&v->next, 1)) < state_graph_blocks(v->graph) && !limited(v);) {
+    vector_stand_start(f->k->stand, f->k->layout);
     uint32_t from = b * GRAPH_BLOCK, to = MIN(from + GRAPH_BLOCK, state_graph_states(v->graph));
     for (uint32_t s = from; s < to; s++) fill_state(f, s);
     gsize bytes = graph_fill_block(f->fill, b);
@@ -101,7 +104,6 @@ static void fill_graph(Liveness *v) {
   g_autofree GThread **threads = g_new0(GThread *, c->n);
   for (guint i = 0; i < c->n; i++) {
     f[i] = (Filler){.v = v, .k = &c->workers[i], .fill = graph_fill_new(v->graph)};
-    f[i].saved = g_new(uint64_t, vector_varying(c->layout) + 1);
     f[i].vector = g_new(uint64_t, vector_words(c->layout));
   }
   for (guint i = 1; i < c->n; i++) threads[i] = g_thread_new("edges", fill_main, &f[i]);
@@ -109,7 +111,6 @@ static void fill_graph(Liveness *v) {
   for (guint i = 1; i < c->n; i++) g_thread_join(threads[i]);
   for (guint i = 0; i < c->n; i++) {
     graph_fill_free(f[i].fill);
-    g_free(f[i].saved);
     g_free(f[i].vector);
   }
 }

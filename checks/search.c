@@ -54,9 +54,12 @@ static bool worker_init(Worker *k, const SearchOptions *o, const WorldPeak *room
   if (!k->stepper) return false;
   k->w = stepper_model(k->stepper)->world;
   k->arena = world_arena(k->w);
+  k->stand = vector_stand_new(k->arena);
   k->gaps = vector_gaps_new();
   k->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  k->why = g_string_new(NULL);
+  k->whys = g_new0(GString *, o->n_checks + 1);
+  for (guint i = 0; i < o->n_checks; i++) k->whys[i] = g_string_new(NULL);
+  k->judged = g_new0(Judgement, o->n_checks + 1);
   k->blind = g_new0(guint, o->n_checks + 1);
   k->liveness = search_has_liveness(o);
   return true;
@@ -65,9 +68,12 @@ static bool worker_init(Worker *k, const SearchOptions *o, const WorldPeak *room
 static void worker_clear(Worker *k) {
   if (!k->stepper) return;
   stepper_free(k->stepper);
+  vector_stand_free(k->stand);
   vector_gaps_free(k->gaps);
   g_hash_table_unref(k->seen);
-  g_string_free(k->why, TRUE);
+  for (guint i = 0; i < k->o->n_checks; i++) g_string_free(k->whys[i], TRUE);
+  g_free(k->whys);
+  g_free(k->judged);
   g_free(k->blind);
 }
 
@@ -177,12 +183,16 @@ void worker_go(Worker *k, Move m) {
 
 void worker_judge(Worker *k, void (*broken)(void *data, gint check, const char *why), void *data) {
   const Model *m = stepper_model(k->stepper);
+  bool any = false;
   for (guint i = 0; i < k->o->n_checks; i++) {
-    g_string_truncate(k->why, 0);
-    Judgement j = k->o->checks[i]->judge(m, k->why);
-    if (j == JUDGED_BLIND) k->blind[i] = 1;
-    if (j == JUDGED_BROKEN) broken(data, (gint)i, k->why->str);
+    if (k->whys[i]->len) g_string_truncate(k->whys[i], 0);
+    k->judged[i] = k->o->checks[i]->judge(m, k->whys[i]);
+    if (k->judged[i] == JUDGED_BLIND) k->blind[i] = 1;
+    any |= k->judged[i] == JUDGED_BROKEN;
   }
+  if (!any) return;
+  for (guint i = 0; i < k->o->n_checks; i++) /* only now: `broken` may walk about */
+    if (k->judged[i] == JUDGED_BROKEN) broken(data, (gint)i, k->whys[i]->str);
 }
 
 void worker_judge_rest(Worker *k, void (*broken)(void *data, gint check, const char *why), void *data) {

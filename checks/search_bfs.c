@@ -5,300 +5,8 @@
  * what follows in the store, which nobody changes meanwhile; then they claim what is new, each worker other parts of
  * the store; then the new states are numbered, in the order of their parents and branches. So numbers, counts and
  * findings do not depend on how many workers there were or who was faster: a finding is the one of the least parent. */
+#include "checks/bfs.h"
 #include "checks/liveness.h"
-#include <string.h>
-
-enum { WAVE = 2048, CHUNK = 32, CHUNKS = WAVE / CHUNK, COMBOS = 64, LINK_LOST = 0xffff };
-
-typedef struct {
-  gint check; /* -1: deadlock */
-  uint32_t parent;
-  uint16_t link;
-  const uint64_t *vector; /* of the broken state; NULL: the parent, where nothing goes on */
-  char *why;
-} Broken;
-
-/* A successor, before it is looked up. */
-typedef struct {
-  uint64_t hash, marks;
-  uint32_t parent;
-  uint16_t link;
-} Successor;
-
-/* What a chunk of the frontier led to. */
-typedef struct {
-  GArray *candidates; /* of Candidate */
-  GArray *broken;     /* of Broken */
-  Successor *successors;
-  uint64_t *vectors; /* of the successors, one after the other */
-  guint n, room;     /* of both */
-} Chunk;
-
-typedef enum { TASK_EXPAND, TASK_CLAIM, TASK_END } Task;
-
-typedef struct {
-  Crew *crew;
-  const SearchOptions *o;
-  SearchResult *r;
-  StateStore *store;
-  GPtrArray *frontier; /* hash128, collapse: blocks of vectors, by state number; full: the store has them */
-  guint words;
-  uint32_t from, to; /* of the wave */
-  Chunk chunks[CHUNKS];
-  Task task;
-  gint late;          /* the time was over within a wave */
-  gint next, running; /* next chunk or part; workers that have not ended this task */
-  guint round;
-  GMutex lock;
-  GCond start, ended;
-} Bfs;
-
-typedef struct {
-  Bfs *b;
-  Worker *k;
-  Chunk *chunk;
-  uint64_t *saved; /* the parent, to be taken up again */
-  uint32_t parent;
-  uint16_t link;
-  const uint64_t *vector;
-} Expander;
-
-/* ---- vectors of the frontier ---- */
-
-enum { FRONTIER_LOG = 12, FRONTIER_BLOCK = 1 << FRONTIER_LOG };
-
-static uint64_t *kept_vector(const Bfs *b, uint32_t state) {
-  return (uint64_t *)b->frontier->pdata[state >> FRONTIER_LOG] + (size_t)(state & (FRONTIER_BLOCK - 1)) * b->words;
-}
-
-static const uint64_t *vector_of(const Bfs *b, uint32_t state) {
-  return b->o->store == STORE_FULL ? store_vector(b->store, state) : kept_vector(b, state);
-}
-
-static void keep_vector(Bfs *b, uint32_t state, const uint64_t *vector) {
-  if (b->o->store == STORE_FULL) return;
-  while (state >> FRONTIER_LOG >= b->frontier->len)
-    g_ptr_array_add(b->frontier, g_new(uint64_t, (gsize)FRONTIER_BLOCK * b->words));
-  memcpy(kept_vector(b, state), vector, b->words * sizeof *vector);
-}
-
-static void forget_vectors(Bfs *b, uint32_t before) {
-  if (b->o->store == STORE_FULL) return;
-  for (guint i = 0; i < before >> FRONTIER_LOG; i++) g_clear_pointer(&b->frontier->pdata[i], g_free);
-}
-
-/* ---- expanding: workers only read the store here ---- */
-
-static void add_broken(void *data, gint check, const char *why) {
-  Expander *e = data;
-  Broken br = {check, e->parent, e->link, e->vector, g_strdup(why)};
-  g_array_append_val(e->chunk->broken, br);
-}
-
-static uint64_t *room_for_vector(const Bfs *b, Chunk *c) {
-  if (c->n == c->room) {
-    c->room = MAX(256, c->room * 2);
-    c->successors = g_renew(Successor, c->successors, c->room);
-    c->vectors = g_renew(uint64_t, c->vectors, (gsize)c->room * b->words);
-  }
-  return c->vectors + (size_t)c->n * b->words;
-}
-
-static void keep_successor(Expander *e, guint move, guint combo) {
-  Worker *k = e->k;
-  Chunk *c = e->chunk;
-  uint64_t *vector = room_for_vector(e->b, c);
-  if (!vector_encode(k->layout, k->arena, vector)) {
-    vector_gaps_note(k->gaps, k->layout, k->arena);
-    vector_reset(k->layout, k->arena);
-    return;
-  }
-  bool fits = combo < COMBOS && move < LINK_LOST / COMBOS;
-  Successor *s = &c->successors[c->n++];
-  *s = (Successor){.hash = store_hash(e->b->store, vector),
-                   .marks = world_marks(k->w),
-                   .parent = e->parent,
-                   .link = fits ? (uint16_t)(move * COMBOS + combo) : LINK_LOST};
-  store_prefetch(e->b->store, s->hash);
-}
-
-/* The time is over: what is left of the wave is not expanded. */
-static bool ends_here(Bfs *b, guint move) {
-  if (move % 16 == 0 && search_late(b->o)) g_atomic_int_set(&b->late, 1);
-  return g_atomic_int_get(&b->late);
-}
-
-static void expand(Expander *e, uint32_t state) {
-  Worker *k = e->k;
-  e->parent = state;
-  vector_decode(k->layout, k->arena, vector_of(e->b, state));
-  const GArray *moves = stepper_moves(k->stepper);
-  e->link = 0;
-  e->vector = NULL;
-  worker_judge_rest(k, add_broken, e);
-  if (moves->len == 0) {
-    g_autofree char *why = worker_stuck(k);
-    if (why) add_broken(e, -1, why);
-    return;
-  }
-  vector_save(k->layout, k->arena, e->saved);
-  for (guint m = 0; m < moves->len && !ends_here(e->b, m); m++) {
-    guint combo = 0;
-    do {
-      if (m + combo > 0) vector_restore(k->layout, k->arena, e->saved);
-      worker_go(k, g_array_index(moves, Move, m));
-      keep_successor(e, m, combo++);
-    } while (stepper_more(k->stepper));
-  }
-}
-
-/* What is new, or did something a check must know, is judged; what is new goes on. */
-static void look_up(Expander *e, const Successor *s, const uint64_t *vector) {
-  bool known = store_has(e->b->store, vector, s->hash);
-  if (known && !s->marks) return;
-  vector_decode(e->k->layout, e->k->arena, vector);
-  world_marks_clear(e->k->w);
-  world_mark(e->k->w, s->marks);
-  e->parent = s->parent;
-  e->link = s->link;
-  e->vector = vector;
-  worker_judge(e->k, add_broken, e);
-  if (known) return;
-  Candidate c = {.hash = s->hash, .vector = vector, .parent = s->parent, .link = s->link};
-  g_array_append_val(e->chunk->candidates, c);
-}
-
-/* First all successors, then all look-ups, each part of which is asked of memory some way ahead. */
-static void expand_chunk(Expander *e, guint i) {
-  Bfs *b = e->b;
-  Chunk *c = e->chunk = &b->chunks[i];
-  uint32_t from = b->from + i * CHUNK, to = MIN(b->to, from + CHUNK);
-  e->saved = g_renew(uint64_t, e->saved, vector_varying(e->k->layout) + 1);
-  for (uint32_t state = from; state < to && !ends_here(b, 0); state++) expand(e, state);
-  for (guint j = 0; j < c->n; j++) store_prefetch_key(b->store, c->successors[j].hash);
-  for (guint j = 0; j < c->n; j++) look_up(e, &c->successors[j], c->vectors + (size_t)j * b->words);
-}
-
-/* ---- claiming ---- */
-
-static guint chunk_count(const Bfs *b) {
-  return (b->to - b->from + CHUNK - 1) / CHUNK;
-}
-
-#define EACH_CANDIDATE(b, c)                                                                                           \
-  for (guint i_ = 0, n_ = chunk_count(b); i_ < n_; i_++)                                                               \
-    for (Candidate *c = (Candidate *)(void *)(b)->chunks[i_].candidates->data,                                         \
-                   *end_ = c + (b)->chunks[i_].candidates->len;                                                        \
-         c < end_; c++)
-
-/* The parts of one worker: every n-th. */
-static void claim_parts(Bfs *b, guint worker) {
-  guint n = b->crew->n, wanted[STORE_PARTS] = {0};
-  EACH_CANDIDATE(b, c) wanted[store_part(c->hash)]++;
-  for (guint part = worker; part < STORE_PARTS; part += n) store_make_room(b->store, part, wanted[part]);
-  EACH_CANDIDATE(b, c2)
-  if (store_part(c2->hash) % n == worker) store_claim(b->store, c2);
-}
-
-/* ---- workers ---- */
-
-static void take_part(Expander *e) {
-  Bfs *b = e->b;
-  guint n = b->task == TASK_EXPAND ? chunk_count(b) : b->crew->n;
-  for (guint i; (i = (guint)g_atomic_int_add(&b->next, 1)) < n;)
-    if (b->task == TASK_EXPAND)
-      expand_chunk(e, i);
-    else
-      claim_parts(b, i);
-}
-
-static gpointer helper_main(gpointer data) {
-  Expander *e = data;
-  Bfs *b = e->b;
-  for (guint round = 1;; round++) {
-    g_mutex_lock(&b->lock);
-    while (b->round != round) g_cond_wait(&b->start, &b->lock);
-    g_mutex_unlock(&b->lock);
-    if (b->task == TASK_END) return NULL;
-    take_part(e);
-    g_mutex_lock(&b->lock);
-    if (--b->running == 0) g_cond_signal(&b->ended);
-    g_mutex_unlock(&b->lock);
-  }
-}
-
-/* Everybody takes part in the task, the caller as the first worker. */
-static void together(Bfs *b, Expander *first, Task task) {
-  g_mutex_lock(&b->lock);
-  b->task = task;
-  b->next = 0;
-  b->running = (gint)b->crew->n - 1;
-  b->round++;
-  g_cond_broadcast(&b->start);
-  g_mutex_unlock(&b->lock);
-  if (task == TASK_END) return;
-  take_part(first);
-  g_mutex_lock(&b->lock);
-  while (b->running > 0) g_cond_wait(&b->ended, &b->lock);
-  g_mutex_unlock(&b->lock);
-}
-
-/* ---- paths ---- */
-
-/* A state to stand at: by its number, or, not yet numbered, by its vector. */
-typedef struct {
-  uint32_t number;
-  const uint64_t *vector;
-} Target;
-
-static bool stands_at(const Bfs *b, const Worker *k, Target t) {
-  g_autofree uint64_t *here = g_new(uint64_t, b->words);
-  if (!vector_encode(k->layout, k->arena, here)) return false;
-  if (t.vector) return memcmp(here, t.vector, b->words * sizeof *here) == 0;
-  return store_find(b->store, here) == t.number;
-}
-
-/* Makes the branch that a link stands for; a lost link is found again by where it leads. */
-static bool follow_link(Bfs *b, Worker *k, uint16_t link, Target t) {
-  g_autofree uint64_t *here = g_new(uint64_t, b->words);
-  bool fits = vector_encode(k->layout, k->arena, here);
-  g_assert(fits);
-  g_autoptr(GArray) moves = g_array_copy((GArray *)stepper_moves(k->stepper));
-  for (guint m = 0; m < moves->len; m++) {
-    if (link != LINK_LOST && m != link / COMBOS) continue;
-    guint combo = 0;
-    do {
-      vector_decode(k->layout, k->arena, here);
-      stepper_go(k->stepper, g_array_index(moves, Move, m));
-      if (link == LINK_LOST ? stands_at(b, k, t) : combo == link % COMBOS) return true;
-      combo++;
-    } while (stepper_more(k->stepper));
-  }
-  return false;
-}
-
-/* From the first state to `state`, then the branch to the broken one (NULL: a deadlock, there is none). NULL: a link
- * does not lead where it should, which only a store that takes states for others can make. */
-static GArray *path_to(Bfs *b, uint32_t state, const Broken *last) {
-  g_autoptr(GArray) chain = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-  for (uint32_t s = state; s != 0; s = store_parent(b->store, s)) g_array_append_val(chain, s);
-  GArray *path = g_array_new(FALSE, FALSE, sizeof(Branch));
-  Worker *k = &b->crew->workers[0];
-  vector_reset(k->layout, k->arena);
-  bool ok = true;
-  for (guint i = chain->len; ok && i-- > 0;) {
-    uint32_t next = g_array_index(chain, uint32_t, i);
-    ok = follow_link(b, k, store_link(b->store, next), (Target){.number = next});
-    if (ok) g_array_append_vals(path, stepper_branch(k->stepper), 1);
-  }
-  if (ok && last) {
-    ok = follow_link(b, k, last->link, (Target){.vector = last->vector});
-    if (ok) g_array_append_vals(path, stepper_branch(k->stepper), 1);
-  }
-  if (ok) return path;
-  g_array_unref(path);
-  return NULL;
-}
 
 /* ---- a wave ---- */
 
@@ -318,7 +26,7 @@ static void take_findings(Bfs *b) {
     for (guint j = 0; j < b->chunks[i].broken->len; j++) {
       const Broken *br = &g_array_index(b->chunks[i].broken, Broken, j);
       if (!search_wants(b->r, b->o, br->check)) continue;
-      GArray *path = path_to(b, br->parent, br->vector ? br : NULL);
+      GArray *path = bfs_path_to(b, br->parent, br->vector ? br : NULL);
       if (path) search_add_finding(b->r, b->o, &b->crew->workers[0], br->check, br->why, path);
     }
 }
@@ -328,7 +36,7 @@ static bool settle(Bfs *b) {
   EACH_CANDIDATE(b, c) {
     if (!c->fresh) continue;
     if (b->o->max_states && store_states(b->store) >= b->o->max_states) return false;
-    keep_vector(b, store_settle(b->store, c), c->vector);
+    bfs_keep_vector(b, store_settle(b->store, c), c->vector);
   }
   return true;
 }
@@ -344,7 +52,7 @@ static void store_first(Bfs *b) {
   vector_reset(k->layout, k->arena);
   bool fits = vector_encode(k->layout, k->arena, vector);
   g_assert(fits);
-  keep_vector(b, store_add(b->store, vector, 0, 0), vector);
+  bfs_keep_vector(b, store_add(b->store, vector, store_hash(b->store, vector), 0, 0), vector);
 }
 
 /* A state had bits that the layout lacks. As long as vectors do not grow the store is good as it is; else it takes
@@ -415,13 +123,13 @@ static WaveEnd wave(Bfs *b, Expander *first, uint32_t from, uint32_t to) {
   b->to = to;
   for (;;) {
     clear_wave(b);
-    together(b, first, TASK_EXPAND);
+    bfs_together(b, first, TASK_EXPAND);
     if (b->late) return take_findings(b), WAVE_LATE;
     if (!crew_gaps(b->crew)) break;
     recount(b, before); /* the wave is made again with the wider layout */
     if (!widen(b)) return WAVE_RESTART;
   }
-  together(b, first, TASK_CLAIM);
+  bfs_together(b, first, TASK_CLAIM);
   bool all = settle(b);
   store_wave_over(b->store);
   take_findings(b);
@@ -433,7 +141,7 @@ static bool judge_first(Bfs *b, Expander *e) {
   e->parent = 0;
   vector_reset(e->k->layout, e->k->arena);
   world_marks_clear(e->k->w);
-  worker_judge(e->k, add_broken, e);
+  worker_judge(e->k, bfs_add_broken, e);
   for (guint i = 0; i < e->chunk->broken->len; i++) {
     const Broken *br = &g_array_index(e->chunk->broken, Broken, i);
     search_add_finding(b->r, b->o, e->k, br->check, br->why, g_array_new(FALSE, FALSE, sizeof(Branch)));
@@ -469,7 +177,7 @@ static void run_levels(Bfs *b, Expander *first) {
     }
     at = to;
     count(b);
-    forget_vectors(b, at);
+    bfs_forget_vectors(b, at);
     if (end == WAVE_FULL || end == WAVE_LATE) {
       b->r->stop = end == WAVE_FULL ? STOP_STATES : STOP_TIME;
       return;
@@ -511,7 +219,7 @@ static void bfs_clear(Bfs *b) {
 }
 
 static GArray *way_to(void *data, uint32_t state) {
-  return path_to(data, state, NULL);
+  return bfs_path_to(data, state, NULL);
 }
 
 /* Rounds are looked for in the states of an exact store that gives them back. */
@@ -527,16 +235,15 @@ void search_bfs(Crew *c, const SearchOptions *o, SearchResult *r) {
   g_autofree Expander *e = g_new0(Expander, c->n);
   g_autofree GThread **threads = g_new0(GThread *, c->n);
   for (guint i = 0; i < c->n; i++) e[i] = (Expander){.b = &b, .k = &c->workers[i]};
-  for (guint i = 1; i < c->n; i++) threads[i] = g_thread_new("explore", helper_main, &e[i]);
+  for (guint i = 1; i < c->n; i++) threads[i] = g_thread_new("explore", bfs_helper_main, &e[i]);
   store_first(&b);
   run_levels(&b, &e[0]);
   count(&b);
   look_for_rounds(&b);
-  together(&b, &e[0], TASK_END);
+  bfs_together(&b, &e[0], TASK_END);
   for (guint i = 1; i < c->n; i++) g_thread_join(threads[i]);
   r->store_bytes = store_bytes(b.store);
   r->omission = store_omission(b.store);
   r->exhausted = r->stop == STOP_EXHAUSTED && store_exact(b.store);
-  for (guint i = 0; i < c->n; i++) g_free(e[i].saved);
   bfs_clear(&b);
 }

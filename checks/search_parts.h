@@ -1,6 +1,7 @@
 /* search_parts.h - what the strategies share. Private to checks/search*.c. */
 #pragma once
 #include "checks/search.h"
+#include "model/world/stand.h"
 
 /* One of the workers of a search: a stepper, and what it has counted. */
 typedef struct {
@@ -9,10 +10,12 @@ typedef struct {
   World *w;
   Arena *arena;
   const VectorLayout *layout; /* shared */
-  VectorGaps *gaps;           /* bits met that the layout lacks */
-  GHashTable *seen;           /* keys: type name \1 stage; looked up and counted only */
-  guintptr recent[1024];      /* stages in `seen`, by address */
-  GString *why;
+  VectorStand *stand;
+  VectorGaps *gaps;      /* bits met that the layout lacks */
+  GHashTable *seen;      /* keys: type name \1 stage; looked up and counted only */
+  guintptr recent[1024]; /* stages in `seen`, by address */
+  GString **whys;        /* by check, as the last judgement said */
+  Judgement *judged;
   uint64_t transitions, waits_limit;
   guint *blind;
   bool liveness; /* search_has_liveness */

@@ -82,7 +82,7 @@ static bool look(Walks *s) {
 static void count(Walks *s) {
   g_autofree uint64_t *vector = g_new0(uint64_t, vector_words(s->crew->layout));
   if (vector_encode(s->crew->layout, s->k->arena, vector)) {
-    store_add(s->store, vector, 0, 0);
+    store_add(s->store, vector, store_hash(s->store, vector), 0, 0);
     return;
   }
   guint words = vector_words(s->crew->layout);

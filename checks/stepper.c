@@ -14,6 +14,7 @@ struct Stepper {
   Branch branch;      /* being made */
   guint forced;       /* how many of its answers are given */
   bool narrowed, mismatch;
+  guintptr asked[256]; /* limits, by address: whether they may fire in the lowest bit */
   uint64_t (*choose)(void *data, ChoiceId what, uint64_t n);
   void *chooser;
   void (*note)(void *data, ProcId who, const char *what, const NoteField *fields, guint n);
@@ -117,15 +118,24 @@ void stepper_answer_with(Stepper *s, uint64_t (*choose)(void *data, ChoiceId wha
 
 /* ---- moves ---- */
 
+static bool word_named(const Stepper *s, const char *word) {
+  return (s->config.fires && s->config.fires(word, s->config.source)) ||
+         (s->config.fire && g_strv_contains(s->config.fire, word));
+}
+
+/* Texts of a model stay at their addresses, and there are few: what was asked for one before is known. */
+static bool is_named(Stepper *s, const char *word) {
+  guintptr key = (guintptr)word, *slot = &s->asked[(key >> 3) % G_N_ELEMENTS(s->asked)];
+  if (*slot >> 1 != key) *slot = key << 1 | word_named(s, word);
+  return *slot & 1;
+}
+
 static bool limit_named(const World *w, ProcId p, void *data) {
-  const Stepper *s = data;
+  Stepper *s = data;
   const TypeGuide *guide = world_guide_of(w, world_type_of(w, p));
   const char *limit = guide && guide->limit ? guide->limit(w, p, world_locals((World *)w, p)) : NULL;
-  if (limit && s->config.fires && s->config.fires(limit, s->config.source)) return true;
-  if (s->config.fires && s->config.fires(world_at(w, p), s->config.source)) return true;
-  if (!s->config.fire) return false;
-  if (limit && g_strv_contains(s->config.fire, limit)) return true;
-  return g_strv_contains(s->config.fire, world_name_of(w, p)) || g_strv_contains(s->config.fire, world_at(w, p));
+  if (limit && is_named(s, limit)) return true;
+  return is_named(s, world_at(w, p)) || (s->config.fire && g_strv_contains(s->config.fire, world_name_of(w, p)));
 }
 
 const GArray *stepper_moves(Stepper *s) {

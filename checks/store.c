@@ -5,6 +5,7 @@
  * is claimed, numbers with the top bit set stand for candidates. */
 #include "checks/store.h"
 #include <string.h>
+#include <sys/mman.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -35,6 +36,34 @@ struct StateStore {
   guint bits_log2;
   uint64_t bits_set;
 };
+
+/* ---- large tables: read at random, so on huge pages if the system has them (a table's lines then cost a cache miss
+ * each, and not a walk of the page table besides) ---- */
+
+enum { HUGE_PAGE = 2 << 20 };
+
+static size_t huge_bytes(size_t bytes) {
+  return bytes >= HUGE_PAGE * 3 / 4 ? (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE : 0;
+}
+
+static void *table_new(size_t bytes) {
+  size_t whole = huge_bytes(bytes);
+  if (!whole) return g_malloc0(bytes);
+  char *at = mmap(NULL, whole + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) g_error("limit: no memory for a table of %" G_GSIZE_FORMAT " bytes", bytes);
+  size_t before = -(uintptr_t)at % HUGE_PAGE;
+  if (before) munmap(at, before);
+  if (before < HUGE_PAGE) munmap(at + before + whole, HUGE_PAGE - before);
+  madvise(at + before, whole, MADV_HUGEPAGE);
+  return at + before;
+}
+
+static void table_free(void *table, size_t bytes) {
+  if (table && huge_bytes(bytes))
+    munmap(table, huge_bytes(bytes));
+  else
+    g_free(table);
+}
 
 /* ---- keys ---- */
 
@@ -145,7 +174,7 @@ StateStore *store_new(StoreKind kind, guint words, guint bits_log2) {
   s->links = g_ptr_array_new_with_free_func(g_free);
   if (kind == STORE_COLLAPSE) collapse_init(s);
   s->bits_log2 = bits_log2;
-  if (kind == STORE_BITSTATE) s->bits = g_new0(uint64_t, ((size_t)1 << bits_log2) / 64);
+  if (kind == STORE_BITSTATE) s->bits = table_new(((size_t)1 << bits_log2) / 8);
   for (guint i = 0; i < STORE_PARTS; i++) s->parts[i].claims = g_ptr_array_new();
   return s;
 }
@@ -153,7 +182,7 @@ StateStore *store_new(StoreKind kind, guint words, guint bits_log2) {
 void store_free(StateStore *s) {
   if (!s) return;
   for (guint i = 0; i < STORE_PARTS; i++) {
-    g_free(s->parts[i].slots);
+    table_free(s->parts[i].slots, s->parts[i].capacity * sizeof(uint64_t));
     g_ptr_array_unref(s->parts[i].claims);
   }
   for (guint i = 0; i < s->n_groups; i++) {
@@ -164,7 +193,7 @@ void store_free(StateStore *s) {
   g_ptr_array_unref(s->keys);
   g_ptr_array_unref(s->parents);
   g_ptr_array_unref(s->links);
-  g_free(s->bits);
+  table_free(s->bits, ((size_t)1 << s->bits_log2) / 8);
   g_free(s);
 }
 
@@ -184,7 +213,17 @@ static uint32_t home(const Part *p, uint32_t tag) {
   return (uint32_t)(((uint64_t)tag * p->capacity) >> 32);
 }
 
+/* The bits of a state lie in one line of 512, so that asking for them is one access to memory; the line is named by the
+ * hash's high bits, places in it by others of a second hash. */
+static uint64_t *bits_line(const StateStore *s, uint64_t hash) {
+  return s->bits + (hash >> (64 - (s->bits_log2 - BITS_LINE_LOG))) * (1 << (BITS_LINE_LOG - 6));
+}
+
 void store_prefetch(const StateStore *s, uint64_t hash) {
+  if (s->kind == STORE_BITSTATE) {
+    __builtin_prefetch(bits_line(s, hash));
+    return;
+  }
   const Part *p = &s->parts[store_part(hash)];
   if (p->capacity) __builtin_prefetch(&p->slots[home(p, tag_of(hash))]);
 }
@@ -204,19 +243,15 @@ static bool is_state(const StateStore *s, const Part *p, uint32_t number, const 
   return equal(key_of(s, claimed->vector, other), key, 2);
 }
 
-/* The slot that holds it, or the free one where it would go. */
+/* The slot that holds it, or the free one where it would go. What was passed on the way to a free one in a table of the
+ * same size is still not equal: nothing is ever taken away. */
 static uint32_t find_slot(const StateStore *s, const Part *p, const Candidate *c, const uint64_t *key) {
-  uint32_t tag = tag_of(c->hash), at = home(p, tag);
+  uint32_t tag = tag_of(c->hash), at = c->capacity == p->capacity ? c->slot : home(p, tag);
   for (uint64_t slot; (slot = p->slots[at]) != 0; at = at + 1 == p->capacity ? 0 : at + 1)
     if (slot >> 32 == tag && is_state(s, p, (uint32_t)slot - 1, c, key)) break;
   return at;
 }
 
-/* The bits of a state lie in one line of 512, so that asking for them is one access to memory; the line is named by the
- * hash's high bits, places in it by others of a second hash. */
-static uint64_t *bits_line(const StateStore *s, uint64_t hash) {
-  return s->bits + (hash >> (64 - (s->bits_log2 - BITS_LINE_LOG))) * (1 << (BITS_LINE_LOG - 6));
-}
 static uint64_t bits_places(uint64_t hash) {
   return hash_words(&hash, 1, 1);
 }
@@ -243,6 +278,17 @@ bool store_has(const StateStore *s, const uint64_t *vector, uint64_t hash) {
   return key && p->slots[find_slot(s, p, &c, key)] != 0;
 }
 
+bool store_seek(const StateStore *s, Candidate *c) {
+  const Part *p = &s->parts[store_part(c->hash)];
+  if (p->capacity == 0) return false;
+  uint64_t buffer[s->key_words];
+  const uint64_t *key = key_of(s, c->vector, buffer);
+  if (!key) return false;
+  c->slot = find_slot(s, p, c, key);
+  c->capacity = p->capacity;
+  return p->slots[c->slot] != 0;
+}
+
 uint32_t store_find(const StateStore *s, const uint64_t *vector) {
   uint64_t buffer[s->key_words];
   Candidate c = {.hash = store_hash(s, vector), .vector = vector};
@@ -257,7 +303,7 @@ uint32_t store_find(const StateStore *s, const uint64_t *vector) {
 static void rehash(Part *p, uint32_t capacity) {
   uint64_t *old = p->slots;
   uint32_t had = p->capacity;
-  p->slots = g_new0(uint64_t, capacity);
+  p->slots = table_new(capacity * sizeof(uint64_t));
   p->capacity = capacity;
   for (uint32_t i = 0; i < had; i++) {
     if (old[i] == 0) continue;
@@ -265,7 +311,7 @@ static void rehash(Part *p, uint32_t capacity) {
     while (p->slots[at]) at = at + 1 == capacity ? 0 : at + 1;
     p->slots[at] = old[i];
   }
-  g_free(old);
+  table_free(old, had * sizeof(uint64_t));
 }
 
 /* At most four slots of five are taken. */
@@ -321,8 +367,8 @@ static uint32_t bits_add(StateStore *s, uint64_t hash) {
   return 0;
 }
 
-uint32_t store_add(StateStore *s, const uint64_t *vector, uint32_t parent, uint16_t link) {
-  Candidate c = {.hash = store_hash(s, vector), .vector = vector, .parent = parent, .link = link};
+uint32_t store_add(StateStore *s, const uint64_t *vector, uint64_t hash, uint32_t parent, uint16_t link) {
+  Candidate c = {.hash = hash, .vector = vector, .parent = parent, .link = link};
   if (s->kind == STORE_BITSTATE) return bits_add(s, c.hash);
   store_make_room(s, store_part(c.hash), 1);
   store_claim(s, &c);

@@ -20,7 +20,8 @@ enum { STORE_PARTS = 16, STORE_STATES_MAX = 0x7ffffff0 };
 typedef struct {
   uint64_t hash;
   const uint64_t *vector;
-  uint32_t slot, parent;
+  uint32_t slot, capacity; /* the store's: where it would go, in a table of that size */
+  uint32_t parent;
   uint16_t link; /* how it follows from its parent; the search's own */
   bool fresh;    /* set by store_claim: the first of its kind */
 } Candidate;
@@ -35,6 +36,8 @@ uint64_t store_hash(const StateStore *s, const uint64_t *vector);
 void store_prefetch(const StateStore *s, uint64_t hash);     /* asks memory for what store_has reads first */
 void store_prefetch_key(const StateStore *s, uint64_t hash); /* and, a while later, for the rest */
 bool store_has(const StateStore *s, const uint64_t *vector, uint64_t hash);
+/* Is this one there? Else it is remembered where its place would be, for store_claim. */
+bool store_seek(const StateStore *s, Candidate *c);
 
 guint store_part(uint64_t hash);
 void store_make_room(StateStore *s, guint part, guint more); /* before claims of that part */
@@ -42,7 +45,7 @@ void store_claim(StateStore *s, Candidate *c);
 uint32_t store_settle(StateStore *s, const Candidate *c); /* its number */
 void store_wave_over(StateStore *s);                      /* candidates may be freed */
 /* One state at once: its number, or STORE_NONE when it was there. bitstate: 0 when new. */
-uint32_t store_add(StateStore *s, const uint64_t *vector, uint32_t parent, uint16_t link);
+uint32_t store_add(StateStore *s, const uint64_t *vector, uint64_t hash, uint32_t parent, uint16_t link);
 
 uint32_t store_find(const StateStore *s, const uint64_t *vector); /* its number, or STORE_NONE; not of bitstate */
 uint32_t store_states(const StateStore *s);

@@ -1,6 +1,6 @@
 /* test_vector.c - state vectors against the bytes they stand for. */
 #include "model/world/rng.h"
-#include "model/world/vector.h"
+#include "model/world/stand.h"
 #include "tests/harness.h"
 
 enum { BYTES = 328, STATES = 400 }; /* not a whole number of lanes */
@@ -123,21 +123,101 @@ static void growth_belongs_to_the_state(void) {
   arena_free(f.a);
 }
 
-static void restore_is_decode(void) {
+/* ---- a state taken up, and steps from it (stand.h), against encode and decode of whole arenas ---- */
+
+typedef struct {
   Fixture f;
-  setup(&f);
-  g_autoptr(VectorLayout) l = vector_layout_new(f.a);
-  disturb(&f, BYTES);
-  l = learned(&f, l);
-  uint8_t copy[BYTES];
-  memcpy(copy, f.bytes, BYTES);
-  g_autofree uint64_t *saved = g_new(uint64_t, vector_varying(l));
-  vector_save(l, f.a, saved);
-  vector_reset(l, f.a);
-  expect(memcmp(copy, f.bytes, BYTES) != 0);
-  vector_restore(l, f.a, saved);
-  expect_int(memcmp(copy, f.bytes, BYTES), ==, 0);
-  arena_free(f.a);
+  Arena *plain; /* the same states by encode and decode */
+  VectorLayout *l;
+  VectorStand *stand;
+  VectorGaps *gaps;
+} Standing;
+
+/* A layout that knows bits of the first `span` bytes. */
+static void standing_setup(Standing *t, guint span) {
+  *t = (Standing){.gaps = vector_gaps_new()};
+  setup(&t->f);
+  t->plain = arena_new(1 << 16);
+  memcpy(arena_alloc(t->plain, BYTES), t->f.bytes, BYTES);
+  t->l = vector_layout_new(t->f.a);
+  uint64_t vector[64];
+  for (guint i = 0; i < STATES; i++) {
+    disturb(&t->f, span);
+    if (!vector_encode(t->l, t->f.a, vector)) t->l = learned(&t->f, t->l);
+  }
+  t->stand = vector_stand_new(t->f.a);
+  vector_stand_start(t->stand, t->l);
+}
+
+static void standing_clear(Standing *t) {
+  vector_stand_free(t->stand);
+  vector_gaps_free(t->gaps);
+  vector_layout_free(t->l);
+  arena_free(t->plain);
+  arena_free(t->f.a);
+}
+
+static bool same_bytes(const Standing *t) {
+  return arena_used(t->f.a) == arena_used(t->plain) && memcmp(arena_words(t->f.a), arena_words(t->plain), BYTES) == 0;
+}
+
+static void steps_from(guint span) {
+  Standing t;
+  standing_setup(&t, span);
+  uint64_t at[64] = {0}, out[64], expected[64];
+  for (guint i = 0; i < STATES; i++) {
+    vector_stand_at(t.stand, at);
+    vector_decode(t.l, t.plain, at);
+    expect(same_bytes(&t));
+    disturb(&t.f, span);
+    if (!vector_encode(t.l, t.f.a, expected)) {
+      expect(!vector_stand_leave(t.stand, out, t.gaps));
+      continue;
+    }
+    expect(vector_stand_leave(t.stand, out, t.gaps));
+    expect_int(memcmp(out, expected, vector_words(t.l) * sizeof *out), ==, 0);
+    expect(same_bytes(&t));
+    if (i % 3) memcpy(at, out, vector_words(t.l) * sizeof *out);
+  }
+  standing_clear(&t);
+}
+static void steps_where_much_varies(void) {
+  steps_from(BYTES);
+}
+static void steps_where_few_words_vary(void) {
+  steps_from(40);
+}
+
+static void a_gap_is_noted_and_undone(void) {
+  for (guint span = 40; span <= 300; span += 260) {
+    Standing t;
+    standing_setup(&t, span);
+    uint64_t out[64];
+    vector_decode(t.l, t.plain, (uint64_t[64]){0});
+    t.f.bytes[BYTES - 1] ^= 16;
+    expect(!vector_stand_leave(t.stand, out, t.gaps));
+    expect(same_bytes(&t));
+    g_autoptr(VectorLayout) wider = vector_layout_extend(t.l, t.gaps, NULL);
+    expect_int(vector_bits(wider), ==, vector_bits(t.l) + 1);
+    vector_stand_start(t.stand, wider);
+    t.f.bytes[BYTES - 1] ^= 16;
+    expect(vector_stand_leave(t.stand, out, t.gaps));
+    vector_decode(wider, t.f.a, out);
+    expect_int(t.f.bytes[BYTES - 1], ==, ((const uint8_t *)arena_words(t.plain))[BYTES - 1] ^ 16);
+    standing_clear(&t);
+  }
+}
+
+static void a_step_that_allocates_is_undone(void) {
+  Standing t;
+  standing_setup(&t, BYTES);
+  uint64_t out[64];
+  vector_decode(t.l, t.plain, (uint64_t[64]){0});
+  memset(arena_alloc(t.f.a, 64), 7, 64);
+  expect(!vector_stand_leave(t.stand, out, t.gaps));
+  expect(same_bytes(&t));
+  expect_int(((const uint8_t *)arena_alloc(t.f.a, 64))[63], ==, 0); /* as arena.h promises */
+  standing_clear(&t);
 }
 
 int main(void) {
@@ -145,7 +225,10 @@ int main(void) {
                                {"conversion keeps the state", conversion_keeps_the_state},
                                {"a bit that is not known is refused", a_bit_that_is_not_known_is_refused},
                                {"growth belongs to the state", growth_belongs_to_the_state},
-                               {"restore is decode", restore_is_decode},
+                               {"steps, much varies", steps_where_much_varies},
+                               {"steps, few words vary", steps_where_few_words_vary},
+                               {"a gap is noted and undone", a_gap_is_noted_and_undone},
+                               {"a step that allocates is undone", a_step_that_allocates_is_undone},
                                {0}};
   return suite_run("vector", cases);
 }

@@ -1,70 +1,14 @@
-/* vector.c - see vector.h. Word 0 of the numbering below is the arena's length in use, word i + 1 its i-th word: a step
- * that allocates changes what later steps allocate, so the length belongs to the state.
- *
- * x86-64 gathers and spreads the bits of a word with one instruction each (BMI2, asked for at run time); elsewhere a
- * loop over the mask does, with the same result. */
-#include "model/world/vector.h"
+/* vector.c - see vector.h. */
+#include "model/world/vector_private.h"
 #include <string.h>
-
-/* Bits of one word. A word has one segment where the layout was packed, and one more each time it was appended to. */
-typedef struct {
-  uint64_t mask, template; /* of the word */
-  uint32_t word, place;    /* of its first bit in the vector */
-  uint32_t width;
-} Segment;
-
-struct VectorLayout {
-  uint64_t *template, *constant; /* constant: bits that do not differ, as a mask. By word; whole lanes */
-  guint n, bits;                 /* n: words known, word 0 included */
-  GArray *segments;              /* of Segment */
-  GArray *varying;               /* of guint: words with a segment, ascending */
-  bool (*encode)(const VectorLayout *l, const Arena *a, uint64_t *out);
-  void (*decode)(const VectorLayout *l, Arena *a, const uint64_t *in);
-};
 
 struct VectorGaps {
   GArray *masks; /* of uint64_t, by word */
 };
 
-static guint words_in_use(const Arena *a) {
-  return 1 + (guint)((arena_used(a) + 7) / 8);
-}
-
-/* ---- bits of a word ---- */
-
-static inline uint64_t gather_portable(uint64_t word, uint64_t mask) {
-  uint64_t out = 0;
-  for (guint i = 0; mask; mask &= mask - 1, i++)
-    if (word & mask & -mask) out |= (uint64_t)1 << i;
-  return out;
-}
-
-static inline uint64_t spread_portable(uint64_t bits, uint64_t mask) {
-  uint64_t out = 0;
-  for (; mask; mask &= mask - 1, bits >>= 1)
-    if (bits & 1) out |= mask & -mask;
-  return out;
-}
-
-static inline void put(uint64_t *out, guint place, guint width, uint64_t bits) {
-  guint at = place / 64, shift = place % 64;
-  out[at] |= bits << shift;
-  if (shift + width > 64) out[at + 1] |= bits >> (64 - shift);
-}
-
-static inline uint64_t get(const uint64_t *in, guint place, guint width) {
-  guint at = place / 64, shift = place % 64;
-  uint64_t bits = in[at] >> shift;
-  if (shift + width > 64) bits |= in[at + 1] << (64 - shift);
-  return bits;
-}
-
-/* Words are compared a lane at a time. Entry 1 of template and constant stands for the arena's first word; behind the
+/* Entry 1 of template and constant stands for the arena's first word; behind the
  * last known one they are 0 and all ones up to a whole lane. Where the arena is shorter than the template its bytes are
  * 0, as arena.c keeps them, and are seen to differ; what it has behind the last lane is looked at by itself. */
-enum { LANE = 4 };
-typedef uint64_t Lane __attribute__((vector_size(LANE * 8), aligned(8), may_alias));
-
 static inline __attribute__((always_inline)) bool fits(const VectorLayout *l, const Arena *a) {
   const uint64_t *words = arena_words(a);
   guint known = l->n - 1, used = words_in_use(a) - 1;
@@ -112,10 +56,8 @@ static inline __attribute__((always_inline)) bool fits(const VectorLayout *l, co
 ENCODE(encode_portable, , gather_portable)
 DECODE(decode_portable, , spread_portable)
 #if defined(__x86_64__)
-#include <immintrin.h>
-#define WITH_BMI2 __attribute__((target("bmi2,popcnt,avx2")))
-ENCODE(encode_bmi2, WITH_BMI2, _pext_u64)
-DECODE(decode_bmi2, WITH_BMI2, _pdep_u64)
+ENCODE(encode_wide, VECTOR_WIDE, _pext_u64)
+DECODE(decode_wide, VECTOR_WIDE, _pdep_u64)
 #endif
 
 bool vector_encode(const VectorLayout *l, const Arena *a, uint64_t *out) {
@@ -131,9 +73,9 @@ static void choose_ways(VectorLayout *l) {
   l->encode = encode_portable;
   l->decode = decode_portable;
 #if defined(__x86_64__)
-  if (!__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("popcnt")) return;
-  l->encode = encode_bmi2;
-  l->decode = decode_bmi2;
+  if (!vector_wide()) return;
+  l->encode = encode_wide;
+  l->decode = decode_wide;
 #endif
 }
 
@@ -151,6 +93,26 @@ static void pack(VectorLayout *l) {
   for (guint i = 0; i < l->n; i++) add_segment(l, i, ~l->constant[i]);
 }
 
+/* Which segments a word has, and which one a bit of a vector is of. */
+static void index_segments(VectorLayout *l) {
+  guint n = l->segments->len, at = 0;
+  g_free(l->first);
+  g_free(l->by_word);
+  g_free(l->by_bit);
+  l->first = g_new0(uint32_t, l->n + 1);
+  l->by_word = g_new(uint32_t, n + 1);
+  l->by_bit = g_new(uint32_t, l->bits + 1);
+  for (guint i = 0; i < n; i++) l->first[segment_at(l, i)->word + 1]++;
+  for (guint i = 0; i < l->n; i++) l->first[i + 1] += l->first[i];
+  g_autofree uint32_t *next = g_memdup2(l->first, l->n * sizeof *next);
+  for (guint i = 0; i < n; i++) {
+    const Segment *s = segment_at(l, i);
+    l->by_word[next[s->word]++] = i;
+    for (guint bit = 0; bit < s->width; bit++, at++) l->by_bit[at] = i;
+  }
+  g_assert(at == l->bits);
+}
+
 static VectorLayout *layout_of(guint n) {
   VectorLayout *l = g_new0(VectorLayout, 1);
   guint room = 1 + (n - 1 + LANE - 1) / LANE * LANE;
@@ -159,7 +121,6 @@ static VectorLayout *layout_of(guint n) {
   l->constant = g_new(uint64_t, room);
   memset(l->constant, 0xff, room * sizeof(uint64_t));
   l->segments = g_array_new(FALSE, FALSE, sizeof(Segment));
-  l->varying = g_array_new(FALSE, FALSE, sizeof(guint));
   choose_ways(l);
   return l;
 }
@@ -168,6 +129,7 @@ VectorLayout *vector_layout_new(const Arena *template) {
   VectorLayout *l = layout_of(words_in_use(template));
   l->template[0] = arena_used(template);
   memcpy(l->template + 1, arena_words(template), (l->n - 1) * sizeof(uint64_t));
+  index_segments(l);
   return l;
 }
 
@@ -176,26 +138,10 @@ void vector_layout_free(VectorLayout *l) {
   g_free(l->template);
   g_free(l->constant);
   g_array_unref(l->segments);
-  g_array_unref(l->varying);
+  g_free(l->first);
+  g_free(l->by_word);
+  g_free(l->by_bit);
   g_free(l);
-}
-
-guint vector_varying(const VectorLayout *l) {
-  return l->varying->len;
-}
-
-void vector_save(const VectorLayout *l, const Arena *a, uint64_t *words) {
-  const uint64_t *from = arena_words(a);
-  const guint *at = (const guint *)(const void *)l->varying->data;
-  for (guint i = 0, n = l->varying->len; i < n; i++) words[i] = at[i] ? from[at[i] - 1] : arena_used(a);
-}
-
-void vector_restore(const VectorLayout *l, Arena *a, const uint64_t *words) {
-  uint64_t *to = arena_words(a);
-  const guint *at = (const guint *)(const void *)l->varying->data;
-  guint i = 0, n = l->varying->len;
-  if (n && at[0] == 0) arena_set_used(a, words[i++]);
-  for (; i < n; i++) to[at[i] - 1] = words[i];
 }
 
 guint vector_bits(const VectorLayout *l) {
@@ -237,6 +183,11 @@ void vector_gaps_note(VectorGaps *g, const VectorLayout *l, const Arena *a) {
   }
 }
 
+void vector_gaps_add(VectorGaps *g, guint word, uint64_t bits) {
+  if (g->masks->len <= word) g_array_set_size(g->masks, word + 1);
+  g_array_index(g->masks, uint64_t, word) |= bits;
+}
+
 bool vector_gaps_any(const VectorGaps *g) {
   for (guint i = 0; i < g->masks->len; i++)
     if (g_array_index(g->masks, uint64_t, i)) return true;
@@ -259,9 +210,9 @@ VectorLayout *vector_layout_extend(const VectorLayout *l, VectorGaps *g, VectorG
     uint64_t new = (gap(g, i) | gap(more, i)) & wider->constant[i];
     wider->constant[i] &= ~new;
     add_segment(wider, i, new);
-    if (~wider->constant[i]) g_array_append_val(wider->varying, i);
   }
   if (vector_words(wider) != vector_words(l)) pack(wider);
+  index_segments(wider);
   g_array_set_size(g->masks, 0);
   if (more) g_array_set_size(more->masks, 0);
   return wider;

@@ -23,11 +23,6 @@ guint vector_words(const VectorLayout *l); /* 64-bit words of a vector, at least
 bool vector_encode(const VectorLayout *l, const Arena *a, uint64_t *out);
 /* Into an arena that differs from the template only where the layout says. */
 void vector_decode(const VectorLayout *l, Arena *a, const uint64_t *in);
-/* The words that vary, as they stand, and back: what decode would do, for a state taken up again many times. `words`
- * has room for vector_varying of them. */
-guint vector_varying(const VectorLayout *l);
-void vector_save(const VectorLayout *l, const Arena *a, uint64_t *words);
-void vector_restore(const VectorLayout *l, Arena *a, const uint64_t *words);
 /* Any arena, back to the template. */
 void vector_reset(const VectorLayout *l, Arena *a);
 
