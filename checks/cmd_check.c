@@ -148,6 +148,7 @@ int cmd_check(const App *app, int argc, char **argv) {
   gboolean estimate = FALSE, verify = FALSE;
   check_flags_init(&f);
   GOptionEntry own[] = {
+      CLI_SUBJECT(&o),
       {"jobs", 0, 0, G_OPTION_ARG_INT, &f.jobs, "cores to use; the answer is the same", "N"},
       {"estimate", 0, 0, G_OPTION_ARG_NONE, &estimate, "only guess how many states there are", NULL},
       {"verify-reductions", 0, 0, G_OPTION_ARG_NONE, &verify,

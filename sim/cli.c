@@ -64,6 +64,15 @@ static bool outputs_have_places(CliOptions *o) {
   return true;
 }
 
+/* From the working directory, not from the scenario's. */
+static void set_subject(CliOptions *o) {
+  guint n = o->sets ? g_strv_length(o->sets) : 0;
+  g_autofree char *path = g_canonicalize_filename(o->subject, NULL);
+  o->sets = g_renew(char *, o->sets, n + 2);
+  o->sets[n] = g_strconcat("subject=", path, NULL);
+  o->sets[n + 1] = NULL;
+}
+
 char **cli_parse(const char *command, const char *usage, const char *about, CliOptions *common, GOptionEntry *own,
                  int argc, char **argv, guint least, guint most) {
   GOptionEntry entries[] = {
@@ -92,6 +101,7 @@ char **cli_parse(const char *command, const char *usage, const char *about, CliO
     cli_refuse(EXIT_INPUT, "usage: stampede %s [OPTION...] %s; see stampede %s --help", command, usage, command);
     return NULL;
   }
+  if (common->subject) set_subject(common);
   return outputs_have_places(common) ? g_strdupv(args + 1) : NULL;
 }
 
@@ -100,6 +110,7 @@ void cli_clear(CliOptions *o) {
   g_free(o->trace);
   g_free(o->junit);
   g_strfreev(o->sets);
+  g_free(o->subject);
 }
 
 static int status_of(const GError *e) {

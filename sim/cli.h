@@ -45,8 +45,16 @@ typedef struct {
 typedef struct {
   char *seed, *trace, *junit;
   char **sets;
+  char *subject; /* CLI_SUBJECT; cli_parse makes `subject=PATH` of it, in `sets` */
   gboolean json, quiet;
 } CliOptions;
+
+/* For the own entries of a command that makes models. */
+#define CLI_SUBJECT(o)                                                                                                 \
+  {                                                                                                                    \
+    "subject", 0, 0, G_OPTION_ARG_FILENAME, &(o)->subject,                                                             \
+        "real code in place of the built-in model (stampede subject)", "FILE"                                          \
+  }
 
 /* To be called before anything is opened: closed standard streams, a full stdout, a file-size limit and memory that is
  * not there become messages and EXIT_ENVIRONMENT, whatever the command. */

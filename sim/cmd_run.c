@@ -58,6 +58,7 @@ int cmd_run(const App *app, int argc, char **argv) {
   int times = 1;
   gboolean annotate = FALSE;
   GOptionEntry own[] = {
+      CLI_SUBJECT(&o),
       {"annotate", 0, 0, G_OPTION_ARG_NONE, &annotate, "print every hot spot, not the top ten", NULL},
       {"repeat", 0, 0, G_OPTION_ARG_INT, &times, "run N times and compare; exit 5 when one differs", "N"},
       {"hash-every", 0, 0, G_OPTION_ARG_INT64, &k, "a state hash every K steps of the trace (default 1024)", "K"},

@@ -241,6 +241,7 @@ int cmd_sweep(const App *app, int argc, char **argv) {
   CliOptions o = {0};
   Sweep s = {.app = app, .common = &o, .repeat = 1, .jobs = 1, .progress = isatty(STDERR_FILENO)};
   GOptionEntry own[] = {
+      CLI_SUBJECT(&o),
       {"variant", 0, 0, G_OPTION_ARG_STRING, &s.variants, "variants to run; A+B is one over the other", "A,B"},
       {"repeat", 0, 0, G_OPTION_ARG_INT64, &s.repeat, "N seeds for each point, from --seed on", "N"},
       {"jobs", 0, 0, G_OPTION_ARG_INT64, &s.jobs, "points at a time (default 1); results do not depend on it", "N"},
