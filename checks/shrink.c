@@ -90,6 +90,7 @@ static bool search_shorter(const SearchOptions *o, Finding *f, GError **error) {
     if ((better->check < 0) != (f->check < 0) || better->path->len >= f->path->len) continue;
     g_array_unref(f->path);
     f->path = g_array_ref(better->path);
+    f->lasso_from = better->lasso_from;
     g_free(f->why);
     f->why = g_strdup(better->why);
   }

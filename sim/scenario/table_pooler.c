@@ -28,7 +28,8 @@ static const KeyInfo rows[] = {
               "server_lifetime server_check_delay ban_timeout cancel_wait_timeout cancel_connect_timeout fence ack "
               "queue_timeout deadline shutdown_timeout",
      .example = "explore: {fire: [query_wait_timeout]}",
-     .about = "When untimed: limits that may fire, at any step; no other does."},
+     .about =
+         "When untimed: limits that may fire, at any step, and do at last where one waits for ever; no other does."},
     {"explore.fire[]", K_WORD,
      .words = "query_wait_timeout reserve_pool_timeout server_connect_timeout server_idle_timeout "
               "server_lifetime server_check_delay ban_timeout cancel_wait_timeout cancel_connect_timeout fence ack "
