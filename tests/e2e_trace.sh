@@ -68,6 +68,33 @@ for format in svg png pdf; do
   draws $format --view states
 done
 draws dot --view states --steps 5
+for format in svg png pdf dot; do draws $format --view sequence --from 20 --to 60; done
+check_status 2 "$STAMPEDE" viz "$trace" --view sequence --from 9 --to 3
+check_status 2 "$STAMPEDE" viz "$trace" --view memory --from 3
+check_status 4 "$STAMPEDE" viz "$trace" --view sequence -o "$SCRATCH/missing/s.svg"
+
+# --- a counterexample of the pooler: the sequence chart says who gets the cancel; a small model has its state graph drawn
+stale=$SCRATCH/stale.jsonl
+check_status 0 "$STAMPEDE" check s01-stale-cancel-bad --trace "$stale" --quiet
+check_status 0 "$STAMPEDE" viz "$stale" --view sequence -o "$SCRATCH/stale.svg"
+sed -i 's/&#45;/-/g' "$SCRATCH/stale.svg"
+check_contains 'cancel-hits-its-query is violated' "$SCRATCH/stale.svg"
+for lane in 'client a' 'client b' pooler 'cancel 0' 'server 0'; do check_contains ">$lane</text>" "$SCRATCH/stale.svg"; done
+check_contains 'SIGINT to pid 1000' "$SCRATCH/stale.svg"
+check "the chart is no wider than a page" awk -F'"' '/^<svg width/ { exit !($2 + 0 <= 1050) }' "$SCRATCH/stale.svg"
+check_status 0 "$STAMPEDE" viz "$stale" --format mermaid -o -
+check_contains 'p5->>p6: 22 SIGINT to pid 1000 outcome=MISROUTE'
+check_status 0 "$STAMPEDE" check xid-race-bad --view space -o "$SCRATCH/space.svg"
+check_contains 'wrote '
+check_contains 'class="node broken"' "$SCRATCH/space.svg"
+check_status 2 "$STAMPEDE" check s01-stale-cancel-bad --view space -o "$SCRATCH/never.svg"
+check_contains 'has more than 120 states' "$ERR"
+check "nothing was left behind" test ! -e "$SCRATCH/never.svg"
+check_status 2 "$STAMPEDE" check xid-race-bad --view states
+check_status 4 "$STAMPEDE" check xid-race-bad --view space -o "$SCRATCH/missing/s.svg"
+check_status 0 "$STAMPEDE" check s01-stale-cancel-good
+check_contains 'nothing is broken; for example'
+check_contains 'never: '
 draws json --format perfetto
 draws mmd --format mermaid
 check_status 2 "$STAMPEDE" viz "$trace" --format mermaid --from 0 --to 599

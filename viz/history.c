@@ -30,11 +30,18 @@ static char *field_text(const NoteField *f) {
   return f->text ? g_strdup(f->text) : g_strdup_printf("%" G_GINT64_FORMAT, f->value);
 }
 
+/* Who is who in a sequence chart; here the changed variables say it. */
+static bool for_charts(const char *name) {
+  return strcmp(name, "on") == 0 || strcmp(name, "of") == 0 || g_str_has_prefix(name, "from") ||
+         strcmp(name, "to") == 0 || g_str_has_prefix(name, "to_");
+}
+
 static char *args_text(const TraceStep *s) {
   GString *out = g_string_new(NULL);
   for (guint a = 0; a < s->n_args; a++) {
+    if (for_charts(s->args[a].name)) continue;
     g_autofree char *value = field_text(&s->args[a]);
-    g_string_append_printf(out, "%s%s=%s", a ? ", " : "", s->args[a].name, value);
+    g_string_append_printf(out, "%s%s=%s", out->len ? ", " : "", s->args[a].name, value);
   }
   return g_string_free(out, FALSE);
 }

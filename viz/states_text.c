@@ -169,7 +169,7 @@ static void append_key(GString *out, const char *colour, const char *text_colour
 char *states_heading(const History *h) {
   const HistoryStep *first = h->steps->pdata[0], *last = h->steps->pdata[h->steps->len - 1];
   GString *out = g_string_new("<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"4\" CELLPADDING=\"3\"><TR>"
-                              "<TD COLSPAN=\"4\" ALIGN=\"LEFT\"><FONT POINT-SIZE=\"16\"><B>");
+                              "<TD COLSPAN=\"5\" ALIGN=\"LEFT\"><FONT POINT-SIZE=\"16\"><B>");
   picture_xml(out, h->span->scenario ? h->span->scenario : "(no name)");
   g_string_append(out, h->span->check ? ": " : "");
   picture_xml(out, h->span->check ? h->span->check : "");
@@ -179,6 +179,10 @@ char *states_heading(const History *h) {
       "<TD ALIGN=\"LEFT\">steps %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " of 0 to %" G_GINT64_FORMAT
       ", seed %" G_GUINT64_FORMAT "%s; each box is the state after its step</TD>",
       first->i, last->i, h->span->total - 1, h->span->seed, h->span->cut ? ", the trace was cut" : "");
+  if (h->span->lasso_from >= 0 && last->i + 1 == h->span->total)
+    g_string_append_printf(
+        out, "<TD><FONT COLOR=\"#0072B2\"><B>for ever: after the last step %" G_GINT64_FORMAT " again</B></FONT></TD>",
+        h->span->lasso_from);
   append_key(out, STATES_CHANGED, "black", "old → <B>changed by the step</B>");
   if (h->span->ends_broken) append_key(out, STATES_NAMED, STATES_BROKEN, "<B>named by the condition</B>");
   if (h->span->ends_broken) append_key(out, STATES_BROKEN, "white", "<B>broken condition</B>");

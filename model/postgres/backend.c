@@ -256,6 +256,11 @@ static const char *at(const World *w, const void *locals) {
   (void)w;
   return machine_at(locals, stages);
 }
+static void stages_names(const World *w, void (*each)(const char *name, void *data), void *data) {
+  (void)w;
+  machine_stages(stages, G_N_ELEMENTS(stages), each, data);
+}
+const TypeGuide backend_guide = {.stages = stages_names};
 const ProcessType backend_type = {"backend", sizeof(Backend), resume, at};
 
 /* The address space is the process's own: empty, as after fork. */

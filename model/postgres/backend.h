@@ -123,6 +123,7 @@ void iteration_end(PgServer *sv, int iteration, bool warm, bool with_connect_tim
 
 /* ---- backend.c, postmaster.c, background.c ---- */
 extern const ProcessType backend_type, postmaster_type;
+extern const TypeGuide backend_guide, postmaster_guide;
 int64_t backend_code_lock(void *server, ProcId p, PgLockEvent e); /* PgCode.listen */
 ProcId backend_spawn(PgServer *sv, int conn, int child);
 void background_start(PgServer *sv);

@@ -209,6 +209,7 @@ void pgbench_start(PgServer *sv, const PgbenchConfig *c) {
   be->left = arena_alloc(world_arena(w), (size_t)c->clients * sizeof *be->left);
   be->ring = arena_alloc(world_arena(w), (size_t)c->clients * sizeof *be->ring);
   be->thread_type = type_for(be, &pgbench_thread_type);
+  world_guide(w, be->thread_type, &pgbench_thread_guide);
   sv->workload = be;
   sv->workload_free = bench_free;
   be->state->between_left = c->before;

@@ -20,6 +20,7 @@ typedef struct {
 } Bench;
 
 extern const ProcessType pgbench_thread_type;
+extern const TypeGuide pgbench_thread_guide;
 /* Clients first .. first + count - 1, which connect at once. */
 void pgbench_thread_spawn(Bench *be, int index, int first, int count, int64_t after_ns);
 

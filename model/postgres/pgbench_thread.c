@@ -177,6 +177,11 @@ static const char *thread_at(const World *w, const void *locals) {
   (void)w;
   return machine_at(locals, thread_stages);
 }
+static void thread_stages_names(const World *w, void (*each)(const char *name, void *data), void *data) {
+  (void)w;
+  machine_stages(thread_stages, G_N_ELEMENTS(thread_stages), each, data);
+}
+const TypeGuide pgbench_thread_guide = {.stages = thread_stages_names};
 const ProcessType pgbench_thread_type = {"pgbench thread", sizeof(Thread), thread_resume, thread_at};
 
 void pgbench_thread_spawn(Bench *be, int index, int first, int count, int64_t after_ns) {

@@ -88,4 +88,9 @@ static const char *at(const World *w, const void *locals) {
   (void)w;
   return machine_at(locals, stages);
 }
+static void stages_names(const World *w, void (*each)(const char *name, void *data), void *data) {
+  (void)w;
+  machine_stages(stages, G_N_ELEMENTS(stages), each, data);
+}
+const TypeGuide postmaster_guide = {.stages = stages_names};
 const ProcessType postmaster_type = {"postmaster", sizeof(Postmaster), resume, at};

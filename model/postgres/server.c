@@ -22,6 +22,7 @@ PgServer *pg_server_new(World *w, const PgConfig *c, const MemoryConfig *m, GErr
   charges_open(sv);
   sv->backend_type = world_type(w, &backend_type);
   world_set_data(w, sv->backend_type, sv);
+  world_guide(w, sv->backend_type, &backend_guide);
   if (c->code) c->code->listen(c->code->data, backend_code_lock, sv);
   background_start(sv);
   return sv;
@@ -60,6 +61,7 @@ void server_open(PgServer *sv, int connections) {
   for (int n = c->bg_autovacuum + c->bg_bgworkers + c->bg_walsenders + c->bg_slotsync; n > 0; n--) child_add(sv, true);
   TypeId type = world_type(sv->w, &postmaster_type);
   world_set_data(sv->w, type, sv);
+  world_guide(sv->w, type, &postmaster_guide);
   world_spawn(sv->w, type, 0);
 }
 

@@ -303,6 +303,11 @@ Step step_blocked(ObjectId on) {
   return (Step){.kind = STEP_BLOCKED, .on = on};
 }
 
+void machine_stages(const Stage *stages, guint n, void (*each)(const char *name, void *data), void *data) {
+  for (guint i = 0; i < n; i++)
+    if (stages[i].name) each(stages[i].name, data);
+}
+
 Step machine_resume(World *w, ProcId self, void *locals, const Stage *stages) {
   MachineHead *m = locals;
   const Stage *stage = &stages[m->pc++];

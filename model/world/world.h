@@ -53,6 +53,8 @@ typedef struct {
 } Stage;
 Step machine_resume(World *w, ProcId self, void *locals, const Stage *stages);
 const char *machine_at(const void *locals, const Stage *stages);
+/* Tells `each` the names of n stages: for TypeGuide.stages of a machine. */
+void machine_stages(const Stage *stages, guint n, void (*each)(const char *name, void *data), void *data);
 Step step_ran(void), step_done(void), step_work(int64_t ns), step_sleep(int64_t ns), step_blocked(ObjectId on);
 
 /* ---- the driver: who answers ---- */

@@ -67,9 +67,7 @@ static void backend_footprint(const World *w, ProcId self, const void *locals, F
   case 0: return footprint_object(f, w, s->xid_gen_lock, TOUCH_WRITE);
   case 1: return footprint_writes(f, &s->next_xid, sizeof s->next_xid);
   case 2: return footprint_writes(f, &s->proc_array_xid, sizeof s->proc_array_xid);
-  default:
-    footprint_object(f, w, s->xid_gen_lock, TOUCH_WRITE);
-    footprint_ends(f, w);
+  default: footprint_object(f, w, s->xid_gen_lock, TOUCH_WRITE); footprint_ends(f, w);
   }
 }
 static void backend_future(const World *w, ProcId self, const void *locals, Footprint *f) {
@@ -80,7 +78,12 @@ static void backend_future(const World *w, ProcId self, const void *locals, Foot
   if (pc <= 1) footprint_writes(f, &s->next_xid, sizeof s->next_xid);
   if (pc <= 2) footprint_writes(f, &s->proc_array_xid, sizeof s->proc_array_xid);
 }
-static const TypeGuide backend_guide = {.footprint = backend_footprint, .future = backend_future};
+static void backend_names(const World *w, void (*each)(const char *name, void *data), void *data) {
+  (void)w;
+  machine_stages(backend_stages, G_N_ELEMENTS(backend_stages), each, data);
+}
+static const TypeGuide backend_guide = {
+    .footprint = backend_footprint, .future = backend_future, .stages = backend_names};
 
 static const ProcessType backend_type = {"backend", sizeof(Backend), backend_resume, backend_at};
 
@@ -138,7 +141,12 @@ static void checkpointer_future(const World *w, ProcId self, const void *locals,
   footprint_ends(f, w);
 }
 /* It has few steps: each is taken for all of them. */
-static const TypeGuide checkpointer_guide = {.footprint = checkpointer_future, .future = checkpointer_future};
+static void checkpointer_names(const World *w, void (*each)(const char *name, void *data), void *data) {
+  (void)w;
+  machine_stages(checkpointer_stages, G_N_ELEMENTS(checkpointer_stages), each, data);
+}
+static const TypeGuide checkpointer_guide = {
+    .footprint = checkpointer_future, .future = checkpointer_future, .stages = checkpointer_names};
 
 static const ProcessType checkpointer_type = {"checkpointer", sizeof(Checkpointer), checkpointer_resume,
                                               checkpointer_at};
