@@ -108,13 +108,22 @@ static inline bool is_follower(uint64_t at, uint64_t bytes) {
 static inline void touch_follower(uint64_t at, uint64_t bytes, const void *pc) {
   hooks.followers++;
   hooks.follower_pc = pc;
-  if (hooks.line_owner) count_lines(at, bytes, &hooks.follower.lines, &hooks.follower.seq_lines);
+  if (hooks.line_owner) {
+    uint64_t line = at >> 6;
+    if (hooks.line_owner[line] != hooks.owner) {
+      bool others = hooks.line_owner[line] != 0;
+      hooks.line_owner[line] = hooks.owner;
+      hooks.follower.lines += others;
+      hooks.follower.seq_lines += others && line == hooks.last_line + 1;
+    }
+    hooks.last_line = line;
+  }
   memory_touch(hooks.as, at, bytes, MEM_WRITE, &hooks.follower);
   const Subject *s = subject_here;
   if (G_UNLIKELY(s->record)) s->record(s->record_data, at, bytes, true);
 }
 
-static inline void touch(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
+static __attribute__((noinline)) void touch(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
   uint64_t at = (uintptr_t)p - hooks.base;
   if (G_UNLIKELY(at >= hooks.size)) return private_access(p, pc);
   if (G_UNLIKELY(--hooks.left < 0)) too_long(pc);
@@ -131,6 +140,37 @@ static inline void touch(const void *p, uint64_t bytes, MemAccess access, const 
   long_way(pc, at, bytes, access);
 }
 
+static __attribute__((noinline)) void fetch_line(uint64_t line, int64_t *fetched, int64_t *streamed) {
+  bool others = hooks.line_owner[line] != 0;
+  hooks.line_owner[line] = hooks.owner;
+  *fetched += others;
+  *streamed += others && line == hooks.last_line + 1;
+}
+
+/* The same for an aligned word, which lies in one line and one page: what nearly every access is. */
+static inline __attribute__((always_inline)) void touch_word(const void *p, uint64_t bytes, MemAccess access,
+                                                             const void *pc) {
+  uint64_t at = (uintptr_t)p - hooks.base, line = at >> 6;
+  if (at >= hooks.size) {
+    if ((uintptr_t)p - hooks.image >= hooks.image_bytes) private_access(p, pc);
+    return;
+  }
+  if (G_UNLIKELY(at & (bytes - 1))) return touch(p, bytes, access, pc);
+  if (G_UNLIKELY(--hooks.left < 0)) too_long(pc);
+  if (access == MEM_WRITE) {
+    hooks.stores++;
+    if (is_follower(at, bytes)) return touch_follower(at, bytes, pc);
+  }
+  if (hooks.line_owner) {
+    if (hooks.line_owner[line] != hooks.owner) fetch_line(line, &hooks.lines, &hooks.seq_lines);
+    hooks.last_line = line;
+  }
+  const MemoryHot *hot = hooks.hot;
+  uint64_t page = at >> hot->page_shift;
+  if (G_LIKELY(page >> 9 == hot->table[access] && (hot->bits[access][page >> 6 & 7] >> (page & 63) & 1))) return;
+  long_way(pc, at, bytes, access);
+}
+
 /* Of any length. What a word near the end reaches beyond it is an empty part of the segment. */
 static void touch_range(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
   uint64_t at = (uintptr_t)p - hooks.base;
@@ -144,7 +184,7 @@ static void touch_range(const void *p, uint64_t bytes, MemAccess access, const v
 #define READ(bytes)                                                                                                    \
   void __tsan_read##bytes(void *p);                                                                                    \
   void __tsan_read##bytes(void *p) {                                                                                   \
-    touch(p, bytes, MEM_READ, PC);                                                                                     \
+    touch_word(p, bytes, MEM_READ, PC);                                                                                \
   }                                                                                                                    \
   void __tsan_unaligned_read##bytes(void *p);                                                                          \
   void __tsan_unaligned_read##bytes(void *p) {                                                                         \
@@ -153,7 +193,7 @@ static void touch_range(const void *p, uint64_t bytes, MemAccess access, const v
 #define WRITE(bytes)                                                                                                   \
   void __tsan_write##bytes(void *p);                                                                                   \
   void __tsan_write##bytes(void *p) {                                                                                  \
-    touch(p, bytes, MEM_WRITE, PC);                                                                                    \
+    touch_word(p, bytes, MEM_WRITE, PC);                                                                               \
   }                                                                                                                    \
   void __tsan_unaligned_write##bytes(void *p);                                                                         \
   void __tsan_unaligned_write##bytes(void *p) {                                                                        \

@@ -6,6 +6,8 @@
 typedef struct {
   uintptr_t base; /* shared memory that is counted is [base, base + size) */
   uint64_t size;
+  uintptr_t image; /* the subject's own variables and constants */
+  uint64_t image_bytes;
   AddressSpace *as; /* of the process that runs */
   MemoryHot *hot;   /* of `as`, or one that has no page: then every access takes the long way */
   int64_t left;     /* accesses until the limit */

@@ -175,6 +175,8 @@ static void enter(Subject *s, Proc *p) {
   load(s, p);
   s->running = p;
   hooks.base = (uintptr_t)s->base;
+  hooks.image = (uintptr_t)image_code(s->image).start;
+  hooks.image_bytes = image_code(s->image).bytes;
   hooks.size = s->starting ? 0 : segment_size(s->segment);
   static MemoryHot never = {.table = {UINT64_MAX, UINT64_MAX}, .page_shift = 12};
   hooks.as = p->as;
