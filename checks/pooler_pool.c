@@ -43,7 +43,7 @@ Judgement check_no_lost_wakeup(const Model *m, GString *why) {
   for (guint i = 0; i < pooler_pools(m->pooler); i++) {
     PoolView v = pooler_pool(m->pooler, i);
     if (v.waiters == 0 || v.paused || v.offline) continue;
-    if (v.idle)
+    if (v.idle && !v.polled) /* who polls will look by himself */
       g_string_printf(why, "pool %s: %u waiter(s) while %u connection(s) are idle", v.name, v.waiters, v.idle);
     else if (v.could_open && !v.opening_or_poked)
       g_string_printf(why, "pool %s: %u waiter(s), room for a connection, and nobody opens one", v.name, v.waiters);

@@ -53,7 +53,7 @@ typedef struct {
   guint owners;        /* check-outs that sessions hold */
   guint waiters, parked;
   guint size, reserve;                                /* how many it may have */
-  bool opening_or_poked, could_open, paused, offline; /* could_open: by its own rules it would open one */
+  bool opening_or_poked, could_open, paused, offline, polled; /* could_open: by its own rules it would open one */
 } PoolView;
 guint pooler_pools(const Pooler *p); /* pools of all processes */
 PoolView pooler_pool(const Pooler *p, guint pool);

@@ -263,7 +263,9 @@ static QueryResult result_of(const Server *s) {
 /* A query over shards gets rows of one only: of the first connection that has sent one, as its identity tells. */
 static void forward_row(Pooler *p, Session *e, const Server *s) {
   if (!e->first_row) e->first_row = (uint16_t)(server_id(p, s) + 1);
-  if (server_identity(p, s) != server_identity(p, &p->servers[e->first_row - 1])) return;
+  const Server *first = &p->servers[e->first_row - 1];
+  if (first->state == SV_FREE) return; /* it died after its row; nothing can be taken for it any more */
+  if (server_identity(p, s) != server_identity(p, first)) return;
   if (++e->rows < 2) return;
   pooler_mark(p, POOLER_ROW_TWICE, "%s is given rows of two servers with one identity",
               pooler_session_name(p, session_id(p, e)));
