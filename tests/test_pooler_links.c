@@ -1,13 +1,11 @@
-/* Ways of a cancel and faults of links, a rule each: peers, fan-out, lost, refused, silent, reset, deaf. Expected values
- * by hand: a's query runs from 0 to 10 ms (over three pools to 100) and is cancelled at 5. */
+/* Ways of a cancel and faults of links, a rule each: peers, fan-out, lost, refused, silent, reset, deaf. Expected
+ * values by hand: a's query runs from 0 to 10 ms (over three pools to 100) and is cancelled at 5. */
 #include "model/pooler/state.h"
 #include "tests/harness.h"
 #include "tests/pooler_sample.h"
 
 #define QUERY(n, set)                                                                                                  \
-  {                                                                                                                    \
-    .tag = "q", .runs = {DELAY_FIXED, (n)*MS, (n)*MS}, .deadline_ns = NO_LIMIT, .lock = NONE, .pools = (set)           \
-  }
+  { .tag = "q", .runs = {DELAY_FIXED, (n)*MS, (n)*MS}, .deadline_ns = NO_LIMIT, .lock = NONE, .pools = (set) }
 static const QueryDef ten[] = {QUERY(10, 0)}, shards[] = {QUERY(100, 7)};
 static const CancelDef at_5[] = {{.when = CANCEL_AT, .delay = {DELAY_FIXED, 5 * MS, 5 * MS}, .times = 1}};
 static const CancelDef many[] = {{.when = CANCEL_AT, .delay = {DELAY_FIXED, 5 * MS, 5 * MS}, .times = 400}};
@@ -70,8 +68,11 @@ static void nodes_in_turn(void) {
     Fanout f;
     int64_t gap_ms, end_ms;
     int hits;
-  } known[] = {{FANOUT_ALL_NODES, 10, 25, 3}, {FANOUT_ALL_NODES, 0, 5, 3}, {FANOUT_ALL, 10, 5, 3},
-               {FANOUT_ALL_STOP, 10, 5, 3},   {FANOUT_FIRST, 10, 100, 1}};
+  } known[] = {{FANOUT_ALL_NODES, 10, 25, 3},
+               {FANOUT_ALL_NODES, 0, 5, 3},
+               {FANOUT_ALL, 10, 5, 3},
+               {FANOUT_ALL_STOP, 10, 5, 3},
+               {FANOUT_FIRST, 10, 100, 1}};
   for (guint i = 0; i < G_N_ELEMENTS(known); i++) {
     Sample s;
     fan_out(&s, known[i].f);
@@ -141,7 +142,8 @@ static void cancel_faults(void) {
 /* A driver that waits for the EOF of its cancel: where that is not seen it never asks again. */
 static void the_sender_is_not_told(void) {
   static const QueryDef two[] = {QUERY(10, 0), QUERY(10, 0)};
-  static const Op again[] = {{.code = OP_CONNECT}, {.code = OP_QUERY}, {.code = OP_QUERY, .index = 1}, {.code = OP_END}};
+  static const Op again[] = {
+      {.code = OP_CONNECT}, {.code = OP_QUERY}, {.code = OP_QUERY, .index = 1}, {.code = OP_END}};
   static const Script asks_again = {again, two, at_5, 4, 2, 1, 1};
   static const LinkFault faults[] = {FAULT_NONE, FAULT_NO_EOF, FAULT_SILENT};
   for (guint i = 0; i < G_N_ELEMENTS(faults); i++) {
@@ -195,8 +197,11 @@ static void client_faults(void) {
     LinkFault fault;
     int ok, refused, errors;
     bool done;
-  } known[] = {{FAULT_NONE, 2, 0, 0, true},    {FAULT_REFUSE, 0, 2, 0, true}, {FAULT_SILENT, 0, 0, 0, false},
-               {FAULT_RESET, 0, 0, 2, true}, {FAULT_NO_EOF, 1, 0, 0, false}};
+  } known[] = {{FAULT_NONE, 2, 0, 0, true},
+               {FAULT_REFUSE, 0, 2, 0, true},
+               {FAULT_SILENT, 0, 0, 0, false},
+               {FAULT_RESET, 0, 0, 2, true},
+               {FAULT_NO_EOF, 1, 0, 0, false}};
   for (guint i = 0; i < G_N_ELEMENTS(known); i++) {
     Sample s;
     sample_init(&s);

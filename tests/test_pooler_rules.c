@@ -371,6 +371,33 @@ static void unasked_bytes(void) {
   }
 }
 
+/* ---- counts: b waits from 1 to 10, c from 2 and at the end of the run, at 15, still ---- */
+
+static void waits_and_attempts(void) {
+  static const CancelDef at_5[] = {{.when = CANCEL_AT, .delay = {DELAY_FIXED, 14 * MS, 14 * MS}, .times = 1}};
+  static const Script cancels = {once, ten, at_5, 3, 1, 1, 1};
+  Sample s;
+  double v = -1;
+  sample_init(&s);
+  sample_client(&s, "a", 0, &asks);
+  sample_client(&s, "b", 1, &cancels);
+  sample_client(&s, "c", 2, &runs_long);
+  sample_start(&s, 1, TIES_EVENT_FIRST);
+  engine_run(s.e, 13 * MS);
+  expect(pooler_metric(s.p, "maxwait.last", NULL, 0, -1, &v));
+  expect_near(v, (double)(world_ledger_time(s.w) - 2 * MS) / 1e9, 1e-9);
+  engine_run(s.e, -1);
+  pooler_write_metrics(s.p);
+  double seconds = (double)engine_now(s.e) / 1e9;
+  expect(pooler_metric(s.p, "maxwait.max", NULL, 0, -1, &v));
+  expect_near(v, 0.012, 1e-9); /* c, until b is cancelled at 14 */
+  expect(pooler_metric(s.p, "wakeups_per_s", NULL, 0, -1, &v));
+  expect_near(v * seconds, 3, 1e-9); /* a for the opening, b, c */
+  expect(pooler_metric(s.p, "attempts_per_s", NULL, 0, -1, &v));
+  expect_near(v * seconds, 2, 1e-9); /* one opening, one carrier */
+  sample_clear(&s);
+}
+
 int main(void) {
   return suite_run("pooler_rules", (const Case[]){{"a ban passes over", ban_passes_over},
                                                   {"without a ban it fails again", no_ban_fails_again},
@@ -390,5 +417,6 @@ int main(void) {
                                                   {"shutdown cuts off", shutdown_cuts_off},
                                                   {"shutdown cancels", shutdown_cancels},
                                                   {"unasked bytes", unasked_bytes},
+                                                  {"waits, wake-ups, attempts", waits_and_attempts},
                                                   {0}});
 }

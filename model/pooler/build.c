@@ -237,6 +237,7 @@ static void make_clients(Pooler *p, const PoolerConfig *c) {
       if (d->n_arrive) continue;
       p->shared->clients_left++;
       client_start(p, at + k, draw_ns(p, &d->start));
+      client_drawn(p, at + k);
     }
     if (d->n_arrive) arrivals_start(p, (guint)i, at, copies(d));
     at += copies(d);

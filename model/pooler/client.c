@@ -297,13 +297,31 @@ static Step reconnect(Pooler *p, Client *c, ProcId self) {
   return step_ran();
 }
 
-static void begin(Pooler *p, Client *c) {
+/* Those that are sent at a moment of the scenario. */
+static void cancels_at(Pooler *p, Client *c, int64_t since_ns) {
   const Script *s = client_script(p, c);
+  for (int i = 0; i < s->n_cancels; i++) {
+    CancelDef d = s->cancels[i];
+    if (d.when != CANCEL_AT) continue;
+    if (d.delay.kind == DELAY_FIXED) d.delay.low = d.delay.high = MAX(d.delay.low - since_ns, 0);
+    for (int n = 0; n < d.times; n++) cancel_start(p, client_id(p, c), client_id(p, c) * p->stride, (guint)d.query, &d);
+  }
+}
+
+/* `at` counts from the scenario's start. What begins after a drawn time has its cancels set at once (client_drawn);
+ * copies that arrive count from their arrival, as they know no other. */
+static bool counts_from_begin(const ClientDef *d) {
+  return d->n_arrive > 0 || d->start.kind == DELAY_FIXED;
+}
+
+void client_drawn(Pooler *p, guint client) {
+  if (!counts_from_begin(client_def(p, &p->clients[client]))) cancels_at(p, &p->clients[client], 0);
+}
+
+static void begin(Pooler *p, Client *c) {
+  const ClientDef *d = client_def(p, c);
   c->stage = C_OP;
-  for (int i = 0; i < s->n_cancels; i++)
-    if (s->cancels[i].when == CANCEL_AT)
-      for (int n = 0; n < s->cancels[i].times; n++)
-        cancel_start(p, client_id(p, c), client_id(p, c) * p->stride, (guint)s->cancels[i].query, &s->cancels[i]);
+  if (counts_from_begin(d)) cancels_at(p, c, d->n_arrive ? 0 : d->start.low);
 }
 
 static Step resume(World *w, ProcId self, void *locals) {

@@ -99,6 +99,7 @@ void measure_session(Pooler *p, const Session *e, int was) {
 void measure_carrier(Pooler *p, guint pool, int by) {
   if (!p->timed) return;
   gauge_add(p, GAUGE_SOCKETS, row_of(p, pool), by);
+  if (by > 0) measure_count(p, pool, COUNT_ATTEMPTS, 1);
   if (pool != DIRECT) gauge_add(p, GAUGE_SV_ACTIVE_CANCEL, row_of(p, pool), by);
 }
 

@@ -99,7 +99,7 @@ static bool simple_metric(const Pooler *p, const char *name, guint row, int64_t 
              {"collisions", m->counts[COUNT_COLLISIONS][row]},
              {"opens", m->counts[COUNT_OPENS][row]},
              {"opens_per_s", seconds > 0 ? m->counts[COUNT_OPENS][row] / seconds : 0},
-             {"attempts_per_s", seconds > 0 ? m->counts[COUNT_OPENS][row] / seconds : 0},
+             {"attempts_per_s", seconds > 0 ? m->counts[COUNT_ATTEMPTS][row] / seconds : 0},
              {"wakeups_per_s", seconds > 0 ? m->counts[COUNT_WAKEUPS][row] / seconds : 0},
              {"sockets_max", (double)m->gauges[GAUGE_SOCKETS][row].max},
              {"queries.ok", m->queries[RES_OK]},
@@ -126,6 +126,18 @@ static bool derived_metric(const Pooler *p, const char *name, guint row, int64_t
   if (!gauge_over(&p->measure->gauges[GAUGE_SV_ACTIVE][row], from, to, end, &mean, &max, &last)) return false;
   *value = size > 0 ? mean / size : 0;
   return true;
+}
+
+/* Seconds that the longest waiter has waited, as in SHOW POOLS: most of the run, and at its end. */
+static bool longest_wait(const Pooler *p, const char *name, guint row, int64_t from, int64_t to, int64_t end,
+                         double *value) {
+  bool max = !strcmp(name, "maxwait.max");
+  if (!max && strcmp(name, "maxwait.last") != 0) return false;
+  g_autoptr(GArray) ns = max ? chosen(p->measure->waits, row, 0, from, to) : g_array_new(FALSE, FALSE, sizeof(int64_t));
+  if (to < 0 || to >= end) add_waiting(p, ns, row, 0, end);
+  *value = 0;
+  for (guint i = 0; i < ns->len; i++) *value = MAX(*value, (double)g_array_index(ns, int64_t, i) / 1e9);
+  return max || to < 0 || to >= end;
 }
 
 static bool sampled_metric(const Pooler *p, const char *name, guint row, guint def, int64_t from, int64_t to,
@@ -162,6 +174,7 @@ bool pooler_metric(const Pooler *p, const char *metric, const char *of, int64_t 
   int64_t end = world_ledger_time(p->w);
   if (!place(p, of, &row, &def)) return false;
   if (def && !strcmp(metric, "queries.ok")) return *value = p->measure->by_def[def - 1], true;
+  if (longest_wait(p, metric, row, from_ns, to_ns, end, value)) return true;
   return sampled_metric(p, metric, row, def, from_ns, to_ns, end, value) ||
          gauge_metric(p, metric, row, from_ns, to_ns, end, value) ||
          derived_metric(p, metric, row, from_ns, to_ns, end, value) || simple_metric(p, metric, row, end, value);

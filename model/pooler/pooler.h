@@ -52,7 +52,7 @@ typedef struct {
   guint counted_taken; /* as its table of checked-out connections says */
   guint owners;        /* check-outs that sessions hold */
   guint waiters, parked;
-  guint size, reserve;                                /* how many it may have */
+  guint size, reserve;                                        /* how many it may have */
   bool opening_or_poked, could_open, paused, offline, polled; /* could_open: by its own rules it would open one */
 } PoolView;
 guint pooler_pools(const Pooler *p); /* pools of all processes */

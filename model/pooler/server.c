@@ -32,6 +32,7 @@ Server *server_dial(Pooler *p, guint slot, guint pool, guint host) {
     spawn_for(p, p->server_procs, slot, late); /* else: server_gone goes on as the next */
   p->shared->sockets++;
   measure_count(p, pool, COUNT_OPENS, 1);
+  measure_count(p, pool, COUNT_ATTEMPTS, 1);
   return s;
 }
 

@@ -173,13 +173,14 @@ void session_ask(Pooler *p, Session *e, Request what, int64_t after_ns) {
   queue_wake_one(p->w, p->q_session[session_id(p, e)], after_ns);
 }
 
-void session_wake(Pooler *p, Session *e, int64_t after_ns) {
-  timer_drop(p->w, e->proc);
-  queue_wake_one(p->w, p->q_session[session_id(p, e)], after_ns);
-}
-
 bool session_sleeps(const Session *e) {
   return e->pc == E_WAITING;
+}
+
+void session_wake(Pooler *p, Session *e, int64_t after_ns) {
+  if (session_sleeps(e)) measure_count(p, e->pool, COUNT_WAKEUPS, 1);
+  timer_drop(p->w, e->proc);
+  queue_wake_one(p->w, p->q_session[session_id(p, e)], after_ns);
 }
 
 void session_retry(Pooler *p, Session *e) {

@@ -504,6 +504,7 @@ typedef enum {
   COUNT_TIMEOUTS,
   COUNT_OVERTAKES,
   COUNT_OPENS,
+  COUNT_ATTEMPTS, /* opens, and connections for cancels */
   COUNT_WAKEUPS,
   COUNT_COLLISIONS,
   COUNT_COUNT
@@ -532,6 +533,7 @@ void measure_carrier(Pooler *p, guint pool, int by);
 void pooler_mark(Pooler *p, uint64_t mark, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* ---- client.c ---- */
+void client_drawn(Pooler *p, guint client); /* its start is drawn: what does not count from it begins now */
 void client_start(Pooler *p, guint client, int64_t after_ns);
 void client_server_gone(Pooler *p, guint server); /* of a session without a pooler */
 void client_wake(Pooler *p, Client *c, int64_t after_ns);

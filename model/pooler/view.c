@@ -65,7 +65,8 @@ PoolView pooler_pool(const Pooler *p, guint pool) {
   v.size = (guint)c->size;
   v.reserve = (guint)c->reserve;
   /* The end of one that closes looks whether another is needed. */
-  v.opening_or_poked = pl->opening || v.opening || v.closing || pl->flags & (PLF_POKED | PLF_ASLEEP) || pl->attempts || p->q_tick;
+  v.opening_or_poked =
+      pl->opening || v.opening || v.closing || pl->flags & (PLF_POKED | PLF_ASLEEP) || pl->attempts || p->q_tick;
   v.polled = c->waiters == WAITERS_POLL;
   v.paused = pl->flags & PLF_PAUSED;
   v.offline = pl->flags & (PLF_OFFLINE | PLF_SHUTDOWN | PLF_FATAL);
