@@ -166,6 +166,8 @@ evidence: $(PROGRAM)       ## rewrite the measured blocks of README.md, and the 
 	@tests/table_c6.sh $(BUILD) model/pooler/POLICIES.md
 table: $(PROGRAM)          ## explore the policies of poolers against each other again: model/pooler/POLICIES.md
 	@tests/table_c6.sh $(BUILD) model/pooler/POLICIES.md
+confirm: $(PROGRAM)        ## page faults of a real PostgreSQL 15 against the simulation, N = 250, 500, 1000; some minutes
+	@tests/confirm.sh $(BUILD)
 profiles: $(PROGRAM)       ## fit the bundled cost profiles again from the published tables
 	@tests/profiles.sh $(BUILD)
 

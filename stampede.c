@@ -4,6 +4,7 @@
 #include "sim/cli.h"
 #include "sim/scenario/assets.h"
 #include "sim/subject/cmd_subject.h"
+#include "viz/backends_plot.h"
 #include "viz/cmd_viz.h"
 #include "viz/sweep_plot.h"
 #include <locale.h>
@@ -25,7 +26,7 @@ static const Command commands[] = {
     {"viz", "pictures: states, memory, plot; exports of a trace", cmd_viz},
     {"subject", "your own C code as the model: build, info, new", cmd_subject},
     {"list", "scenarios, presets, variants, checks, metrics; explains one", cmd_list},
-    {"calibrate", "fit costs to figures; count a real server's page faults beside the simulation's", cmd_calibrate},
+    {"calibrate", "costs of this machine, or fitted to figures; a real server beside the simulation", cmd_calibrate},
 };
 
 static void usage(FILE *out) {
@@ -43,6 +44,7 @@ static int dispatch(int argc, char **argv, const char *const *dirs) {
              .replay_check = walk_replay,
              .plot = plot,
              .space = viz_draw_space,
+             .plot_backends = viz_plot_backends,
              .check_job = &check_job};
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
     if (strcmp(argv[1], commands[i].name) == 0) return commands[i].main(&app, argc - 1, argv + 1);

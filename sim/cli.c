@@ -154,6 +154,12 @@ int cli_write(const char *path, void (*fill)(Output *o, const void *data), const
   return cli_fail(error);
 }
 
+int cli_writable(const char *path) {
+  GError *error = NULL;
+  g_autoptr(Output) out = output_open(path, &error);
+  return out ? EXIT_MET : cli_fail(error);
+}
+
 static void fill_text(Output *o, const void *data) {
   output_str(o, data);
 }

@@ -74,6 +74,8 @@ int cli_refuse(int status, const char *format, ...) G_GNUC_PRINTF(2, 3);
 Scenario *cli_scenario(const App *app, const char *name, const CliOptions *o, GError **error);
 /* A document to a path or "-" (stdout): `fill` writes it. EXIT_MET or EXIT_ENVIRONMENT, said. */
 int cli_write(const char *path, void (*fill)(Output *o, const void *data), const void *data);
+/* Whether it could be written, before work is done for it: EXIT_MET, or said. Leaves nothing behind. */
+int cli_writable(const char *path);
 int cli_print(const char *text); /* to stdout, likewise */
 /* A result as the common options ask for it: JSON on stdout with --json, the JUnit report. Status as cli_write. */
 int cli_write_result(const RunResult *r, const CliOptions *o);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 static const Command kinds[] = {
+    {"machine", "measure what things cost on this machine, as a profile", cmd_calibrate_machine},
     {"fit", "fit costs of a profile to published or measured figures", cmd_calibrate_fit},
     {"postgres", "count a real server's page faults beside the simulation's", cmd_calibrate_postgres},
 };
@@ -26,9 +27,10 @@ static int help(void) {
 }
 
 int cmd_calibrate(const App *app, int argc, char **argv) {
-  if (argc < 2) return cli_refuse(EXIT_INPUT, "usage: stampede calibrate fit|postgres; see stampede calibrate --help");
+  if (argc < 2)
+    return cli_refuse(EXIT_INPUT, "usage: stampede calibrate machine|fit|postgres; see stampede calibrate --help");
   if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) return help();
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
     if (!strcmp(argv[1], kinds[i].name)) return kinds[i].main(app, argc - 1, argv + 1);
-  return cli_refuse(EXIT_INPUT, "calibrate %s: no such kind; fit or postgres would be right", argv[1]);
+  return cli_refuse(EXIT_INPUT, "calibrate %s: no such kind; machine, fit or postgres would be right", argv[1]);
 }

@@ -108,9 +108,23 @@ static void progress(void *data, guint evals, double worst) {
   if (isatty(STDERR_FILENO)) fprintf(stderr, "\r%5u simulations, worst cell %.1f %%  ", evals, 100 * worst);
 }
 
+/* What would be refused after the fit is refused before it. */
+static bool predictions_can_be(const Fit *f, GError **error) {
+  for (char **set = f->o->predict; set && *set; set++) {
+    g_autoptr(GPtrArray) sets = g_ptr_array_new();
+    for (guint i = 0; f->sets->pdata[i]; i++) g_ptr_array_add(sets, f->sets->pdata[i]);
+    g_ptr_array_add(sets, *set);
+    g_ptr_array_add(sets, NULL);
+    CliOptions o = {.seed = f->common->seed, .sets = (char **)sets->pdata};
+    g_autoptr(Scenario) s = cli_scenario(f->app, f->o->scenario, &o, error);
+    if (!s) return false;
+  }
+  return true;
+}
+
 static bool prepare(Fit *f, GError **error) {
   FitProblem *p = &f->problem;
-  if (!take_free(f, error)) return false;
+  if (!take_free(f, error) || !predictions_can_be(f, error)) return false;
   FitTableRequest r = request(f, (const char *const *)f->sets->pdata, f->common->seed);
   f->table = fit_table_new(&r, error);
   if (!f->table) return false;
@@ -213,6 +227,10 @@ static void fill_text(Output *o, const void *data) {
   output_str(o, ((const GString *)data)->str);
 }
 
+static void fill_json(Output *o, const void *data) {
+  fit_report_json(data, o);
+}
+
 static int tell(Fit *f) {
   FitStory *s = &f->story;
   g_autoptr(GString) text = g_string_new(NULL), profile = g_string_new(NULL);
@@ -229,7 +247,7 @@ static int tell(Fit *f) {
   fit_report_bytes(s, text);
   fit_report_profile(s, profile);
   if (f->problem.progress && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
-  int status = f->common->quiet ? EXIT_MET : cli_print(text->str);
+  int status = f->common->json ? cli_write("-", fill_json, s) : f->common->quiet ? EXIT_MET : cli_print(text->str);
   return status == EXIT_MET && f->o->output ? cli_write(f->o->output, fill_text, profile) : status;
 }
 
@@ -265,9 +283,11 @@ static int check_options(const FitOptions *o, const CliOptions *common) {
   if (!o->scenario) return cli_refuse(EXIT_INPUT, "calibrate fit needs --scenario FILE: it says which column is what");
   if (o->evals < 0 || o->global < 0 || o->jobs < 1 || o->jobs > 256 || o->seeds < 0 || o->seeds > 100)
     return cli_refuse(EXIT_INPUT, "--global, --evals, --seeds: 0 or more (seeds at most 100); --jobs: 1 to 256");
-  if (common->json || common->junit || common->trace)
-    return cli_refuse(EXIT_INPUT, "calibrate fit writes a profile (-o FILE), no --json, --junit or --trace");
-  return EXIT_MET;
+  if (common->junit || common->trace)
+    return cli_refuse(EXIT_INPUT, "calibrate fit writes a profile (-o FILE), no --junit or --trace");
+  if (common->json && o->output && output_is_stdout(o->output))
+    return cli_refuse(EXIT_INPUT, "-o - and --json both want stdout; give one of them a file");
+  return o->output ? cli_writable(o->output) : EXIT_MET;
 }
 
 static void options_clear(FitOptions *o) {

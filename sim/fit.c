@@ -77,7 +77,13 @@ static double objective(unsigned n, const double *u, double *gradient, void *dat
   return look(s, &costs);
 }
 
-static bool minimize(Search *s, nlopt_algorithm algorithm, guint evals, double step) {
+/* CRS2 and subplex end at a tolerance, at the limit, or (subplex) where rounding leaves no step. */
+static FitStop stopped_by(nlopt_result r) {
+  if (r == NLOPT_MAXEVAL_REACHED) return FIT_LIMIT;
+  return r > 0 ? FIT_CONVERGED : FIT_STUCK;
+}
+
+static bool minimize(Search *s, nlopt_algorithm algorithm, guint evals, double step, FitStop *stop) {
   guint n = s->p->n_free;
   double u[FIT_MAX_FREE], value;
   for (guint i = 0; i < n; i++) u[i] = place(&s->p->free[i], s->best->costs.ps[s->p->free[i].id]);
@@ -89,7 +95,7 @@ static bool minimize(Search *s, nlopt_algorithm algorithm, guint evals, double s
   nlopt_set_xtol_abs1(opt, 2e-4);
   nlopt_set_ftol_rel(opt, 1e-5);
   nlopt_set_initial_step1(opt, step);
-  nlopt_optimize(opt, u, &value);
+  *stop = stopped_by(nlopt_optimize(opt, u, &value));
   nlopt_destroy(opt);
   s->running = NULL;
   return !s->failed;
@@ -97,12 +103,15 @@ static bool minimize(Search *s, nlopt_algorithm algorithm, guint evals, double s
 
 static bool search(const FitProblem *p, FitResult *r, guint global, guint local, GError **error) {
   *r = (FitResult){.costs = p->base, .figures = g_new0(double, p->n_cells)};
+  FitStop by_global = FIT_NOT_RUN, by_local = FIT_NOT_RUN;
   Search s = {.p = p, .best = r, .figures = g_new0(double, p->n_cells)};
   g_assert(p->n_free <= FIT_MAX_FREE);
   look(&s, &p->base);
   nlopt_srand((unsigned long)p->seed);
-  if (!s.failed && global && p->n_free) minimize(&s, NLOPT_GN_CRS2_LM, global, 0.1);
-  if (!s.failed && local && p->n_free) minimize(&s, NLOPT_LN_SBPLX, local, global ? 0.05 : 0.1);
+  if (!s.failed && global && p->n_free) minimize(&s, NLOPT_GN_CRS2_LM, global, 0.1, &by_global);
+  if (!s.failed && local && p->n_free) minimize(&s, NLOPT_LN_SBPLX, local, global ? 0.05 : 0.1, &by_local);
+  r->global = by_global;
+  r->local = by_local;
   g_free(s.figures);
   if (s.error) g_propagate_error(error, s.error);
   return !s.failed;

@@ -41,9 +41,13 @@ typedef struct {
   void (*progress)(void *data, guint evals, double worst); /* may be NULL */
 } FitProblem;
 
+/* What ended a search. */
+typedef enum { FIT_NOT_RUN, FIT_CONVERGED, FIT_LIMIT, FIT_STUCK } FitStop;
+
 typedef struct {
   Costs costs;
   double *figures; /* of each cell */
+  FitStop global, local;
   double objective;
   double worst;             /* largest |deviation| of a counted cell, relative to the observed figure */
   guint worst_cell, missed; /* missed: counted cells outside their tolerance */

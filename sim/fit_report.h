@@ -40,6 +40,8 @@ typedef struct {
   guint evals;
 } FitStory;
 
+/* "local search: ended at its limit of 60 simulations (--evals)" */
+const char *fit_stop_words(FitStop stop);
 void fit_report_text(const FitStory *s, GString *out);
 void fit_report_json(const FitStory *s, Output *o);
 void fit_report_profile(const FitStory *s, GString *out); /* YAML, with the tables as comments */

@@ -34,6 +34,21 @@ static char *interval_text(const FitStats *s, guint i) {
   return g_strdup_printf("%s .. %s", low, high);
 }
 
+const char *fit_stop_words(FitStop stop) {
+  return stop == FIT_NOT_RUN     ? "not run"
+         : stop == FIT_CONVERGED ? "converged"
+         : stop == FIT_LIMIT     ? "ended at its limit"
+                                 : "ended where no step was left";
+}
+
+/* The limits are the command line's: what ended a search is no property of the figures. */
+static void searches(const FitStory *s, GString *out, const char *lead) {
+  const FitProblem *p = s->problem;
+  g_string_append_printf(
+      out, "%ssearch within the whole bounds: %s (--global %u); from the best point: %s (--evals %u)\n", lead,
+      fit_stop_words(s->result->global), p->global, fit_stop_words(s->result->local), p->local);
+}
+
 static void constants(const FitStory *s, GString *out, const char *lead) {
   const FitProblem *p = s->problem;
   g_string_append_printf(out, "%sfree constant                        value    95 %% interval              searched\n",
@@ -140,6 +155,7 @@ static void predictions(const FitStory *s, GString *out, const char *lead) {
 
 static void tables(const FitStory *s, GString *out, const char *lead) {
   cells(s, out, lead);
+  searches(s, out, lead);
   constants(s, out, lead);
   identifiability(s, out, lead);
   withouts(s, out, lead);

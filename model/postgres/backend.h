@@ -80,6 +80,7 @@ struct PgServer {
   GPtrArray *spaces; /* AddressSpace by ProcId */
   GArray *tallies;   /* BackendTally by ProcId */
   GArray *faults;    /* of int64_t: of each counted backend until it was ready, in the order of becoming so */
+  bool huge_pages;   /* shared memory lies on pages above 4 KiB */
   guint owners;      /* address spaces' owners so far */
   FieldId fields[PGF_COUNT];
   SiteId sites[SITE_COUNT];

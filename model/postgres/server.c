@@ -8,6 +8,7 @@ PgServer *pg_server_new(World *w, const PgConfig *c, const MemoryConfig *m, GErr
   sv->w = w;
   sv->config = *c;
   sv->shared = shared;
+  sv->huge_pages = m->page_size > 4096;
   sv->state = arena_alloc(world_arena(w), sizeof *sv->state);
   sv->state->exited_first = -1;
   sv->procarray_lock = lock_new(w, "ProcArrayLock");

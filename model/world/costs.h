@@ -22,6 +22,7 @@
   COST(FAULT_WRITE, "memory.fault_write", "a minor fault on the first store to a page")                                \
   COST(FAULT_READ, "memory.fault_read", "a minor fault on the first load of a page, first page of the window")         \
   COST(FAULT_AROUND_PAGE, "memory.fault_around_page", "each further page that a read fault maps")                      \
+  COST(FAULT_HUGE, "memory.fault_huge", "a minor fault on a page of 2 MiB or 1 GiB; 0: as fault_write")                \
   COST(PAGE_TABLE_PAGE, "memory.page_table_page", "allocating one page of page table")                                 \
   COST(UNMAP_PAGE, "memory.unmap_page", "unmapping one page at exit")                                                  \
   COST(LINE_TRANSFER, "memory.line_transfer", "a cache line last written by another process, fetched out of sequence") \

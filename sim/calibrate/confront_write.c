@@ -94,36 +94,35 @@ static void member_double(Output *o, const char *key, double value, const char *
 static void figures(const Confrontation *c, bool real, Output *o) {
   ConfrontFigure f[CONFRONT_FIGURES];
   guint iterations = c->real->iterations->len;
-  output_str(o, real ? "  \"real\": {\n" : "  \"model\": {\n");
+  output_str(o, real ? "\"real\": {\n" : "\"model\": {\n");
   for (guint k = 0; k < iterations; k++)
     for (guint i = 0, n = confront_named(c, k, real, f); i < n; i++) {
       g_autofree char *key = g_strdup_printf("iteration[%u].%s", k + 1, f[i].name);
       member_double(o, key, f[i].value, k + 1 == iterations && i + 1 == n ? "\n" : ",\n");
     }
-  output_str(o, "  },\n");
+  output_str(o, "  },\n  ");
 }
 
 static void number(Output *o, const char *key, int64_t value) {
-  output_str(o, "  ");
   output_key(o, key);
   output_int(o, value);
-  output_str(o, ",\n");
+  output_str(o, ",\n  ");
 }
 
 static void alone(const Confrontation *c, Output *o) {
   const StormBackend *r = &c->real_alone, *m = &c->model_alone;
-  output_str(o, "  \"alone\": {\n");
+  output_str(o, "\"alone\": {\n");
   member_double(o, "real.faults", (double)r->faults, ",\n");
   member_double(o, "real.pagetable_kib", (double)r->pagetable_kib, ",\n");
   member_double(o, "real.own_pages", (double)r->own_pages, ",\n");
   member_double(o, "real.resident_kib", (double)r->resident_kib, ",\n");
   member_double(o, "model.faults", (double)m->faults, ",\n");
   member_double(o, "model.pagetable_kib", (double)m->pagetable_kib, "\n");
-  output_str(o, "  },\n");
+  output_str(o, "  },\n  ");
 }
 
 static void agreements_json(const GArray *all, Output *o) {
-  output_str(o, "  \"agreement\": [\n");
+  output_str(o, "\"agreement\": [\n");
   for (guint i = 0; i < all->len; i++) {
     const Agreement *a = &g_array_index(all, Agreement, i);
     output_str(o, "    {\"what\": ");
@@ -137,11 +136,11 @@ static void agreements_json(const GArray *all, Output *o) {
     output_str(o, a->agrees ? ", \"agrees\": true}" : ", \"agrees\": false}");
     output_str(o, i + 1 < all->len ? ",\n" : "\n");
   }
-  output_str(o, "  ],\n");
+  output_str(o, "  ],\n  ");
 }
 
 void confront_json(const Confrontation *c, const GArray *agreements, Output *o) {
-  output_str(o, "{\n");
+  output_str(o, "{\n  ");
   report_json_text(o, "stampede", STAMPEDE_VERSION);
   report_json_text(o, "command", "calibrate postgres");
   report_json_text(o, "scenario", c->scenario);
@@ -161,7 +160,7 @@ void confront_json(const Confrontation *c, const GArray *agreements, Output *o) 
   figures(c, false, o);
   agreements_json(agreements, o);
   report_json_text(o, "faults_by_function", c->by_function ? c->by_function->str : NULL);
-  output_str(o, "  \"measured\": {\"wall_ms\": ");
+  output_str(o, "\"measured\": {\"wall_ms\": ");
   output_double(o, c->wall_ms);
   output_str(o, "}\n}\n");
 }

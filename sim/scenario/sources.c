@@ -82,6 +82,11 @@ static Node *not_found(const ScenarioOptions *opt, DocumentKind kind, const char
   return NULL;
 }
 
+/* A profile may be one that nobody has bundled: what `calibrate machine` wrote. */
+static bool is_path(DocumentKind kind, const char *name) {
+  return kind == DOCUMENT_PROFILE && (strchr(name, '/') || g_str_has_suffix(name, ".yaml"));
+}
+
 /* *text NULL: there is none. False: it is there and cannot be read. */
 static bool text_of(const ScenarioOptions *opt, DocumentKind kind, const char *name, char **text, char **file,
                     GError **error) {
@@ -93,7 +98,9 @@ static bool text_of(const ScenarioOptions *opt, DocumentKind kind, const char *n
     *text = g_strdup(s->text);
     return true;
   }
-  if (opt->embedded || !(*file = asset_path(opt->dirs, kind_folder(kind), name))) return true;
+  if (opt->embedded) return true;
+  *file = is_path(kind, name) ? g_strdup(name) : asset_path(opt->dirs, kind_folder(kind), name);
+  if (!*file) return true;
   if (!(*text = asset_read(*file, NODE_MAX_BYTES, &length, error))) return false;
   if (strlen(*text) == length) return true;
   g_propagate_error(error, mark_error(&(Mark){.file = *file}, NULL, "byte 0x00: not a text file in UTF-8"));
@@ -104,7 +111,9 @@ static bool text_of(const ScenarioOptions *opt, DocumentKind kind, const char *n
 static bool named_right(const Node *root, DocumentKind kind, const char *name, GError **error) {
   const Node *own = node_child(root, kind_word(kind));
   g_assert(own); /* required by the table */
-  if (!strcmp(own->text, name)) return true;
+  g_autofree char *base = g_path_get_basename(name);
+  if (is_path(kind, name) && g_str_has_suffix(base, ".yaml")) base[strlen(base) - strlen(".yaml")] = '\0';
+  if (!strcmp(own->text, base)) return true;
   g_propagate_error(error, mark_error(&own->mark, own->key, "is %s; the file is named %s", own->text, name));
   return false;
 }

@@ -33,8 +33,9 @@ static const KeyInfo rows[] = {
               "model/world/TUTORIAL.md. All its checks are judged."},
 
     {"machine", K_MAP, .about = "The machine that the server runs on."},
-    {"machine.profile", K_NAME, .dflt = "none", .names = NAMES_PROFILE, .example = "profile: ramdisk-2026",
-     .about = "What things cost: a file in profiles/. none: everything is free, only counts mean anything."},
+    {"machine.profile", K_TEXT, .dflt = "none", .names = NAMES_PROFILE, .example = "profile: ramdisk-2026",
+     .about = "What things cost: a file in profiles/ by its name, or any by its path (with a / or .yaml). none: "
+              "everything is free, only counts mean anything."},
     {"machine.page_size", K_SIZE, .dflt = "4KiB", .example = "page_size: 2MiB",
      .about = "Size of a page of shared memory: 4KiB, 2MiB or 1GiB (huge_pages)."},
     {"machine.fault_around", K_SIZE | K_POW2, .dflt = "64KiB", .hi = "1GiB", .example = "fault_around: 0KiB",

@@ -1,0 +1,58 @@
+#!/bin/bash
+# confirm.sh [BUILD] - the confirmation suite: PostgreSQL 15, N clients with 4 KiB pages and, where the machine has them or lets
+# us reserve them, huge pages; each with several seeds. Prints one row a figure: real, simulated, how far off, over all seeds;
+# ends with "N passed, N failed" and status 1 when a figure is off by more than 4 % and more than one fault a backend, or page
+# tables by more than 5 %.   CONFIRM_N="250 500 1000"   CONFIRM_SEEDS="1 2"   CONFIRM_OUT: a folder for the JSON documents
+set -uo pipefail
+cd "$(dirname "$0")/.."
+build=${1:-build} n_list=${CONFIRM_N:-250 500 1000} seeds=${CONFIRM_SEEDS:-1 2}
+bin=$(tests/postgres_bin.sh 15) || { echo "PostgreSQL 15 is missing" >&2; exit 4; }
+out=${CONFIRM_OUT:-$(mktemp -d)}
+mkdir -p "$out"
+passed=0 failed=0
+
+# Huge pages: shared memory of 1200 slots takes some 80 MiB. What we reserve we give back.
+reserved=
+give_back() { [[ -z $reserved ]] || echo "$reserved" >/proc/sys/vm/nr_hugepages; }
+trap give_back EXIT
+huge_pages() {
+  local free
+  free=$(awk '/^HugePages_Free/ { print $2 }' /proc/meminfo)
+  ((free >= 80)) && return
+  [[ -w /proc/sys/vm/nr_hugepages ]] || return 1
+  reserved=${reserved:-$(</proc/sys/vm/nr_hugepages)}
+  echo $((reserved + 80)) >/proc/sys/vm/nr_hugepages
+  free=$(awk '/^HugePages_Free/ { print $2 }' /proc/meminfo)
+  ((free >= 80))
+}
+
+one() { # N PAGES SEED
+  local file="$out/$1-$2-$3.json"
+  "$build/stampede" calibrate postgres --bin "$bin" --clients "$1" --iterations 3 --seed "$3" \
+    --huge-pages "$([[ $2 == 4KiB ]] && echo off || echo on)" --json >"$file" || { echo "failed: $*"; failed=$((failed + 1)); rm -f "$file"; }
+}
+
+rows() { # N PAGES: each figure over the seeds
+  jq -rs --arg n "$1" --arg pages "$2" '
+    [.[].agreement[]] | group_by(.what)[] |
+    [$n, $pages, .[0].what, (map(.real) | min), (map(.real) | max), (map(.model) | min), (map(.model) | max),
+     (map((.model - .real) | fabs) | max), (map(.allowed) | min), (map(.agrees) | all)] | @tsv' "$out/$1-$2-"*.json |
+    awk -F'\t' '{ printf "%5s  %-5s %-40s %9.1f .. %9.1f %9.1f .. %9.1f %7.1f %7.1f  %s\n", $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 == "true" ? "agrees" : "DIFFERS" }'
+}
+
+printf '%5s  %-5s %-40s %22s %22s %7s %7s\n' N pages figure 'real, over seeds' simulated 'off by' allowed
+for pages in 4KiB 2MiB; do
+  if [[ $pages == 2MiB ]] && ! huge_pages; then
+    echo "       2MiB  not confirmed here: no huge pages, and none can be reserved"
+    continue
+  fi
+  for n in $n_list; do
+    for seed in $seeds; do one "$n" $pages "$seed"; done
+    while IFS= read -r line; do
+      echo "$line"
+      case $line in *agrees) passed=$((passed + 1)) ;; *) failed=$((failed + 1)) ;; esac
+    done < <(rows "$n" $pages)
+  done
+done
+echo "$passed passed, $failed failed"
+((failed == 0 && passed > 0))

@@ -1,0 +1,63 @@
+#!/bin/bash
+# e2e_calibrate_postgres.sh - the short form of tests/confirm.sh, and what calibrate postgres does with bad input and signals:
+# a real PostgreSQL 15, whose faults by iteration agree with the simulation, and which is gone afterwards whatever happens.
+# shellcheck source=tests/e2e.sh
+. "$(dirname "$0")/e2e.sh"
+bin=$(tests/postgres_bin.sh 15) || { echo "PostgreSQL 15 is missing: make deps"; exit 1; }
+export TMPDIR=$SCRATCH/tmp
+mkdir -m 755 "$TMPDIR" && chmod 755 "$SCRATCH"
+postgres=("$STAMPEDE" calibrate postgres --bin "$bin")
+
+# Nothing is left: no directory, no process of the server.
+nothing_left() {
+  for _ in {1..100}; do
+    [[ -z $(ls -A "$TMPDIR") ]] && ! pgrep -f "$TMPDIR/stampede-server" >/dev/null && return
+    sleep 0.1
+  done
+  ls -A "$TMPDIR"
+  return 1
+}
+
+check_status 0 "${postgres[@]}" --clients 120 --iterations 2 --confirm --json --out "$SCRATCH/out"
+check "flat names in real and model" jq -e '.real["iteration[2].faults_mean"] and .model["iteration[2].faults_mean"]
+  and .real["iteration[1].pagetable_kib"] and .model["iteration[1].faults_last50_minus_first50"] != null' "$OUT"
+check "a backend takes some hundred faults" jq -e '.real["iteration[1].faults_mean"] | . > 200 and . < 2000' "$OUT"
+check "all agree" jq -e '[.agreement[].agrees] | all' "$OUT"
+check "a row a backend" test "$(wc -l <"$SCRATCH/out/backends.csv")" = 241
+check "the same document" cmp -s <(jq .real "$OUT") <(jq .real "$SCRATCH/out/results.json")
+check "a plot" grep -q '<svg' "$SCRATCH/out/backends.svg"
+check "nothing left" nothing_left
+
+# Interrupted, asked to end, killed: the server goes with the tool.
+for signal in INT TERM KILL; do
+  "${postgres[@]}" --clients 100 >"$OUT" 2>"$ERR" </dev/null &
+  tool=$!
+  for _ in {1..300}; do compgen -G "$TMPDIR/stampede-server*/.s.PGSQL.5432" >/dev/null && break; sleep 0.1; done
+  sleep 0.5
+  kill -"$signal" "$tool"
+  wait "$tool"
+  status=$?
+  [[ $signal == KILL ]] || check "130 after SIG$signal, not $status" test "$status" = 130
+  check "nothing left after SIG$signal" nothing_left
+done
+
+check_status 2 "$STAMPEDE" calibrate postgres
+check_contains '--bin' "$ERR"
+check_status 4 "$STAMPEDE" calibrate postgres --bin "$SCRATCH"
+check_contains 'there is no postgres' "$ERR"
+check_status 2 "${postgres[@]}" --clients 50 --max-connections 20
+check_contains 'not be more than' "$ERR"
+check_status 2 "${postgres[@]}" --set workload.threads=3
+check_contains 'threads must be 1' "$ERR"
+check_status 4 "${postgres[@]}" --clients 200000
+check_contains 'not enough' "$ERR"
+check_status 4 env -i PATH="$PATH" bash -c "ulimit -n 64; exec \"\$@\"" - "${postgres[@]}" --clients 100
+check_contains 'not enough open files' "$ERR"
+mkdir -p "$SCRATCH/taken/data" && touch "$SCRATCH/taken/data/postmaster.pid"
+check_status 4 "${postgres[@]}" --dir "$SCRATCH/taken"
+check_contains 'running here already' "$ERR"
+mkdir "$SCRATCH/full" && touch "$SCRATCH/full/file"
+check_status 4 "${postgres[@]}" --dir "$SCRATCH/full"
+check_contains 'not empty' "$ERR"
+check "what was there is there still" test -e "$SCRATCH/full/file"
+check "nothing left" nothing_left

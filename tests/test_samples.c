@@ -1,0 +1,97 @@
+/* Statistics of measurements, with clocks that are made up: medians and quartiles known beforehand, and what is
+ * refused. */
+#include "sim/calibrate/samples.h"
+#include "tests/harness.h"
+
+/* A clock that goes on by the next of a list at every second look: batch i takes step[i % n]. */
+typedef struct {
+  const int64_t *step;
+  guint n, looks;
+  int64_t now;
+} FakeClock;
+static int64_t fake_now(void *data) {
+  FakeClock *c = data;
+  if (c->looks++ % 2 == 1) c->now += c->step[c->looks / 2 % c->n];
+  return c->now;
+}
+static void nothing(void *state) {
+  ++*(guint *)state;
+}
+static SampleStats by_clock(const int64_t *step, guint n, guint samples, double units) {
+  FakeClock c = {.step = step, .n = n};
+  SampleClock clock = {fake_now, &c};
+  guint batches = 0;
+  SampleStats s = sample_batches(&clock, samples, nothing, &batches, units);
+  expect_int(batches, ==, samples * SAMPLE_BATCHES + 1); /* one that warms up */
+  return s;
+}
+
+static void quartiles_of_known_values(void) {
+  double odd[] = {5, 1, 4, 2, 3}, even[] = {4, 1, 3, 2}, one[] = {7};
+  SampleStats s = sample_stats(odd, 5);
+  expect_near(s.median, 3, 0);
+  expect_near(s.low, 2, 0);
+  expect_near(s.high, 4, 0);
+  expect_near(sample_spread(&s), 2.0 / 3, 1e-12);
+  s = sample_stats(even, 4);
+  expect_near(s.median, 2.5, 1e-12);
+  expect_near(s.low, 1.75, 1e-12);
+  expect_near(s.high, 3.25, 1e-12);
+  s = sample_stats(one, 1);
+  expect(s.low == 7 && s.median == 7 && s.high == 7 && s.n == 1);
+}
+
+/* Time is charged by unit. */
+static void a_steady_clock(void) {
+  static const int64_t step[] = {1000};
+  SampleStats s = by_clock(step, 1, 11, 10);
+  expect_near(s.median, 100, 0);
+  expect_near(sample_spread(&s), 0, 0);
+  expect_int(s.n, ==, 11);
+  expect_str(sample_worthless(&s), NULL);
+}
+
+/* Four batches of five are disturbed: the fastest is what counts. */
+static void disturbances_are_left_out(void) {
+  static const int64_t step[] = {9000, 1000, 7777, 50000, 3000};
+  SampleStats s = by_clock(step, 5, 15, 1);
+  expect_near(s.median, 1000, 0);
+  expect_near(s.high, 1000, 0);
+}
+
+static void refused(SampleStats s, const char *because) {
+  g_autofree char *why = sample_worthless(&s);
+  expect(why != NULL);
+  if (why && !strstr(why, because)) fprintf(stderr, "  said: %s\n", why);
+  expect(why && strstr(why, because));
+}
+
+/* A wide spread, too few samples, a clock that stands still or goes backwards. */
+static void what_is_refused(void) {
+  refused((SampleStats){100, 70, 121, 21}, "spread of 51 %");
+  refused((SampleStats){100, 99, 101, SAMPLES_LEAST - 1}, "samples");
+  refused((SampleStats){0, 0, 0, 21}, "no cost");
+  refused((SampleStats){-3, -4, -2, 21}, "no cost");
+  SampleStats just = {100, 75, 125, 21};
+  expect_str(sample_worthless(&just), NULL);
+  static const int64_t still[] = {0};
+  refused(by_clock(still, 1, 11, 1), "no cost");
+}
+
+static double failing(void *state) {
+  return ++*(guint *)state > 7 ? -1 : 5;
+}
+static void a_batch_that_fails(void) {
+  guint calls = 0;
+  expect_int(sample_told(11, failing, &calls, 1).n, ==, 0);
+  expect_int(calls, ==, 8);
+}
+
+int main(void) {
+  return suite_run("samples", (const Case[]){{"quartiles of known values", quartiles_of_known_values},
+                                             {"a steady clock", a_steady_clock},
+                                             {"disturbances are left out", disturbances_are_left_out},
+                                             {"what is refused", what_is_refused},
+                                             {"a batch that fails", a_batch_that_fails},
+                                             {0}});
+}
