@@ -4,7 +4,7 @@
 # ends with "N passed, N failed" and status 1 when a figure is off by more than 4 % and more than one fault a backend, or page
 # tables by more than 5 %.   CONFIRM_N="250 500 1000"   CONFIRM_SEEDS="1 2"   CONFIRM_OUT: a folder for the JSON documents
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 build=${1:-build} n_list=${CONFIRM_N:-250 500 1000} seeds=${CONFIRM_SEEDS:-1 2}
 bin=$(tests/postgres_bin.sh 15) || { echo "PostgreSQL 15 is missing" >&2; exit 4; }
 out=${CONFIRM_OUT:-$(mktemp -d)}

@@ -12,8 +12,10 @@ typedef struct {
   FaultKind kind;
   char *memory;
   gsize bytes, step; /* touched: every step bytes */
-  double *told;      /* shared with the child */
-  int64_t *faults;
+  struct Told {
+    double ns;
+    int64_t faults;
+  } * told; /* shared with the child */
 } Faults;
 
 static double now(void) {
@@ -41,9 +43,9 @@ static void in_child(const Faults *f) {
     munmap(f->memory, f->bytes);
   else
     touch(f, load);
-  *f->told = now() - from;
+  f->told->ns = now() - from;
   getrusage(RUSAGE_SELF, &after);
-  *f->faults = after.ru_minflt - before.ru_minflt;
+  f->told->faults = after.ru_minflt - before.ru_minflt;
   _exit(0);
 }
 
@@ -53,7 +55,7 @@ static double one_child(void *data) {
   if (child == 0) in_child(f);
   int status = 1;
   if (child < 0 || waitpid(child, &status, 0) != child || status != 0) return -1;
-  return *f->told;
+  return f->told->ns;
 }
 
 static bool open_memory(Faults *f) {
@@ -65,8 +67,6 @@ static bool open_memory(Faults *f) {
   f->memory = mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | huge, -1, 0);
   f->told = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (f->memory == MAP_FAILED || f->told == MAP_FAILED) return false;
-  f->faults = (int64_t *)(f->told + 1);
-  *f->faults = 0;
   touch(f, false);
   return true;
 }
@@ -117,7 +117,7 @@ static int64_t window_of(int64_t faults) {
 int64_t bench_fault_around(void) {
   Faults f = {.kind = FAULTS_LOAD};
   int64_t window = 0;
-  if (open_memory(&f) && one_child(&f) >= 0 && *f.faults > 0) window = window_of(*f.faults);
+  if (open_memory(&f) && one_child(&f) >= 0 && f.told->faults > 0) window = window_of(f.told->faults);
   close_memory(&f);
   return window;
 }
