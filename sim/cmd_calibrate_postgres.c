@@ -1,4 +1,5 @@
 /* cmd_calibrate_postgres.c - stampede calibrate postgres: a real server's page faults beside the simulation's. */
+#include "sim/calibrate/by_function.h"
 #include "sim/calibrate/confront.h"
 #include "sim/calibrate/need.h"
 #include "sim/calibrate/proc_figures.h"
@@ -128,6 +129,11 @@ static void progress(void *data, guint iteration, guint connected) {
     fprintf(stderr, "\riteration %u: %u connected  ", iteration, connected);
 }
 
+static void full(void *data) {
+  Calibration *k = data;
+  k->c.by_function = faults_by_function(throwaway_postmaster(k->server), throwaway_socket(k->server));
+}
+
 static bool simulate_one(Calibration *k, GError **error) {
   g_autoptr(Scenario) s = load(k, "workload.clients=1", error);
   g_autoptr(StormSeries) one = s ? storm_simulate(s, cli_interrupted(), NULL, error) : NULL;
@@ -148,6 +154,7 @@ static bool both(Calibration *k, GError **error) {
                     .order = k->c.model,
                     .interrupted = cli_interrupted(),
                     .progress = progress,
+                    .full = full,
                     .data = k};
   k->c.real = storm_measure(&plan, error);
   if (!k->c.real) return false;

@@ -26,6 +26,18 @@ check_contains '--leave-out 96/ms' "$SCRATCH/mine.yaml"
 check_status 0 "${fit[@]}" --jobs 1 -o "$SCRATCH/mine.yaml.1"
 check "the profile does not depend on --jobs" cmp <(grep -v '^# Made\|^profile' "$SCRATCH/mine.yaml") <(grep -v '^# Made\|^profile' "$SCRATCH/mine.yaml.1")
 
+check_contains 'ended at its limit (--evals 20)'
+check_status 0 "${fit[@]}" --json
+check "cells, constants, what ended the search" jq -e '(.cells | length) == 4 and .constants[0].key == "backend.startup" and
+  .constants[0].ns > 1e6 and .local_search == "ended at its limit" and (.worst | type) == "number"' "$OUT"
+check "the same value as in the profile" grep -q "startup: {value: $(jq -r '.constants[0].ns / 1e6 | tostring' "$OUT")" "$SCRATCH/mine.yaml"
+
+# Refused before the search, not after it: a search of a million simulations would take hours.
+endless=("${fit[@]}" --global 1000000 --evals 1000000)
+check_status 2 timeout 60 "${endless[@]}" --predict workload.clientz=3
+check_contains 'workload.clientz' "$ERR"
+check_status 4 timeout 60 "${endless[@]}" -o "$SCRATCH/no/such/folder/mine.yaml"
+
 # The profile is one that a scenario can stand on.
 mkdir -p "$SCRATCH/assets/profiles" "$SCRATCH/assets/presets"
 cp "$SCRATCH/mine.yaml" "$SCRATCH/assets/profiles/"

@@ -78,7 +78,8 @@ void confront_text(const Confrontation *c, const GArray *agreements, GString *ou
   table(c, out);
   tenths(c, out);
   if (c->by_function)
-    g_string_append_printf(out, "\nfaults of the last backends by function (perf)\n%s", c->by_function->str);
+    g_string_append_printf(out, "\nfaults of a backend by function (perf, five more that connect at the end)\n%s",
+                           c->by_function->str);
   verdicts(agreements, out);
 }
 

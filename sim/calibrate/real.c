@@ -44,6 +44,7 @@ static bool iteration(const RealStorm *p, guint k, PgSession *open, StormIterati
     out->pagetable_kib += (double)b.pagetable_kib;
     if (p->progress) p->progress(p->data, k + 1, i + 1);
   }
+  if (p->full && k + 1 == p->order->iterations->len) p->full(p->data);
   for (guint i = 0; i < leaving->len; i++) {
     guint who = g_array_index(leaving, guint, i);
     if (!pg_session_close(&open[who], error)) return false;
