@@ -36,15 +36,16 @@ static gint by_count(gconstpointer a, gconstpointer b) {
   return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : strcmp(x->name, y->name);
 }
 
-/* A symbol a line. */
+/* "ffffffff81b73418 _copy_to_user", a fault a line. */
 static GString *table(const char *text, guint backends) {
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
   guint all = 0;
   for (char **line = lines; *line; line++) {
-    if (!*g_strstrip(*line)) continue;
+    char *symbol = strchr(g_strstrip(*line), ' ');
+    if (!symbol++) continue;
     all++;
-    g_hash_table_insert(seen, *line, GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(seen, *line)) + 1));
+    g_hash_table_insert(seen, symbol, GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(seen, symbol)) + 1));
   }
   g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
   GHashTableIter it;
@@ -63,7 +64,7 @@ static GString *table(const char *text, guint backends) {
 }
 
 static GString *read_record(const char *file, guint backends) {
-  char *argv[] = {(char *)"perf", (char *)"script", (char *)"-i", (char *)file, (char *)"-F", (char *)"sym", NULL};
+  char *argv[] = {(char *)"perf", (char *)"script", (char *)"-i", (char *)file, (char *)"-F", (char *)"ip,sym", NULL};
   g_autofree char *out = NULL;
   int status = 1;
   if (!g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out, NULL, &status,
