@@ -1,0 +1,104 @@
+/* A real storm beside a simulated one, both made up: figures by closed form, what agrees and what does not by how
+ * little; needs computed before a server is started. */
+#include "sim/calibrate/confront.h"
+#include "sim/calibrate/need.h"
+#include "tests/harness.h"
+#include "viz/backends_plot.h"
+
+enum { N = 200, ITERATIONS = 2 };
+
+/* Backend i of iteration k takes base + slope * i + step * k faults, and page tables of its own. */
+static StormSeries *made_up(int64_t base, int64_t slope, int64_t step, int64_t own, double pagetable_kib) {
+  StormSeries *s = storm_series_new(ITERATIONS);
+  StormBackend alone = {.faults = base, .pagetable_kib = 16, .own_pages = 300};
+  for (int i = 0; i < 3; i++) g_array_append_val(s->alone, alone);
+  for (guint k = 0; k < ITERATIONS; k++) {
+    StormIteration *it = storm_iteration(s, k);
+    for (int i = 0; i < N; i++) {
+      StormBackend b = {.faults = base + slope * i + step * k, .own_pages = 300 + own * k};
+      g_array_append_val(it->backends, b);
+    }
+    it->pagetable_kib = pagetable_kib * N;
+  }
+  return s;
+}
+
+/* 400 faults of a real backend that is alone are not simulated. The second iteration takes `step` more. */
+static Confrontation confronted(int64_t real_step, int64_t model_step, int64_t own, double model_kib) {
+  Confrontation c = {.real = made_up(410, 1, real_step, own, 20), .model = made_up(10, 1, model_step, 0, model_kib)};
+  c.real_alone = storm_alone(c.real);
+  c.model_alone = storm_alone(c.model);
+  return c;
+}
+
+static void figures_by_closed_form(void) {
+  g_autoptr(StormSeries) s = made_up(10, 2, 5, 0, 20);
+  StormFigures f = storm_figures(storm_iteration(s, 1), 100, 3);
+  expect_near(f.mean, 100 + 10 + 5 + (N - 1), 1e-9); /* 2 * (N-1) / 2 */
+  expect_near(f.first, 100 + 15 + 49, 1e-9);         /* mean of 2*0 .. 2*49 */
+  expect_near(f.last - f.first, 2 * (N - 50), 1e-9);
+  expect_near(f.tenth[9] - f.tenth[0], 2 * (N - N / 10), 1e-9);
+  expect_near(f.pagetable_kib, 23 * N, 1e-9);
+}
+
+static bool agrees(Confrontation c) {
+  g_autoptr(GArray) all = confront_judge(&c);
+  bool yes = confront_all_agree(all);
+  expect_int(all->len, ==, 3 * ITERATIONS - 1);
+  confrontation_clear(&c);
+  return yes;
+}
+
+/* One fault a backend, or 4 %, whichever is more; page tables 5 %. */
+static void what_agrees(void) {
+  expect(agrees(confronted(7, 7, 0, 20)));
+  expect(agrees(confronted(7, 8, 0, 20)));
+  expect(!agrees(confronted(7, 9, 0, 20)));
+  expect(agrees(confronted(100, 104, 0, 20)));
+  expect(!agrees(confronted(100, 105, 0, 20)));
+  expect(agrees(confronted(7, 7, 0, 21)));
+  expect(!agrees(confronted(7, 7, 0, 21.1)));
+}
+
+/* Private pages are measured on the real backend and belong to both: without them the second iteration is 8 off. */
+static void private_pages_are_measured(void) {
+  expect(agrees(confronted(15, 7, 8, 20)));
+  expect(!agrees(confronted(15, 7, 0, 20)));
+}
+
+static void needs(void) {
+  Need need = need_of(1000, 1200), plenty = {INT64_MAX, INT64_MAX, INT64_MAX};
+  g_autoptr(GError) error = NULL;
+  expect(need_met(&need, &plenty, NULL));
+  expect(need.memory_kib > 1000 * 2048 && need.memory_kib < 1000 * 8192);
+  Need few = plenty;
+  few.descriptors = 1000;
+  expect(!need_met(&need, &few, &error));
+  expect(error && strstr(error->message, "open files: 1032 are needed, 1000 are there"));
+  few = plenty, few.processes = 999;
+  expect(!need_met(&need, &few, NULL));
+  few = plenty, few.memory_kib = 1000 * 1024;
+  expect(!need_met(&need, &few, NULL));
+  Need here = need_available(64);
+  expect(here.memory_kib > 0 && here.descriptors >= 64 && here.processes > 0);
+}
+
+static void a_plot(void) {
+  static const char csv[] =
+      "iteration,connect,pid,real_faults,simulated_faults,more\n1,1,77,450,449,0\n2,1,78,460,461,0\n";
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GString) script = viz_backends_script(csv, "backends.csv", &error);
+  expect(script && strstr(script->str, "1 450 449") && strstr(script->str, "title 'iteration 2'"));
+  expect(!viz_backends_script("iteration\n1,x\n", "backends.csv", &error));
+  expect(error && strstr(error->message, "backends.csv:2"));
+  expect(!viz_backends_script("iteration\n", "backends.csv", NULL));
+}
+
+int main(void) {
+  return suite_run("confront", (const Case[]){{"figures by closed form", figures_by_closed_form},
+                                              {"what agrees", what_agrees},
+                                              {"private pages are measured", private_pages_are_measured},
+                                              {"needs", needs},
+                                              {"a plot", a_plot},
+                                              {0}});
+}
