@@ -166,13 +166,13 @@ static void collapse_init(StateStore *s) {
 
 StateStore *store_new(StoreKind kind, guint words, guint bits_log2) {
   StateStore *s = g_new0(StateStore, 1);
-  s->kind = kind;
+  s->kind = kind == STORE_COLLAPSE && words <= GROUP_WORDS ? STORE_FULL : kind; /* one group: nothing to share */
   s->words = words;
-  s->key_words = kind == STORE_FULL ? words : 2;
+  s->key_words = s->kind == STORE_FULL ? words : 2;
   s->keys = g_ptr_array_new_with_free_func(g_free);
   s->parents = g_ptr_array_new_with_free_func(g_free);
   s->links = g_ptr_array_new_with_free_func(g_free);
-  if (kind == STORE_COLLAPSE) collapse_init(s);
+  if (s->kind == STORE_COLLAPSE) collapse_init(s);
   s->bits_log2 = bits_log2;
   if (kind == STORE_BITSTATE) s->bits = table_new(((size_t)1 << bits_log2) / 8);
   for (guint i = 0; i < STORE_PARTS; i++) s->parts[i].claims = g_ptr_array_new();

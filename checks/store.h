@@ -2,7 +2,7 @@
  *
  *   full      keeps a state's vector (model/world/vector.h) and compares it: exact
  *   collapse  keeps each group of 4 words of a vector once, and of a state the numbers of its groups: exact, for large
- *             vectors
+ *             vectors; one of a single group is kept as full does
  *   hash128   keeps 128 bits of hash: two states may be taken for one
  *   bitstate  keeps 3 bits of a bit array a state: likewise, far more often; numbers nothing
  *

@@ -66,14 +66,6 @@ same_verdict handoff-judged s22-handoff-timeout-bad pool-accounting -DFIRE=1 "${
 same_verdict handoff-confirmed-judged s22-handoff-timeout-good pool-accounting -DFIRE=1 -DCONFIRM=1 "${young[@]}"
 
 # ---- a larger one: three clients ----
-sed '/^servers:/,$d' "$scenarios/s01-stale-cancel-good.yaml" >three.yaml
-cat >>three.yaml <<'Y'
-servers: [{name: s, host: db1}]
-clients:
-  - {name: a, script: [connect, query: {tag: q1, runs: 10ms}, cancel: {of: q1, at: 9ms}]}
-  - {name: b, script: [connect, query: {tag: q2, runs: 10ms}]}
-  - {name: c, script: [connect, query: {tag: q3, runs: 10ms}]}
-Y
-same_space three three.yaml -DN=3 -DCANCELS=1 -DHOLD=1
+same_space three "$OLDPWD/tests/promela/three-clients.yaml" -DN=3 -DCANCELS=1 -DHOLD=1
 unjudged s01-stale-cancel-good
 same_space two-connections s01-stale-cancel-good.yaml -DSIZE=2 -DCANCELS=1 -DHOLD=1 pooler.pool_size=2

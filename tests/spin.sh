@@ -20,7 +20,7 @@ spin_build() {
   pml=$(realpath "$1")
   shift 2
   mkdir -p "$folder"
-  (cd "$folder" && spin -a "${spin_model[@]}" "$pml" >/dev/null && gcc "${spin_opt:--O2}" -w -DSAFETY -DNOREDUCE -DMEMLIM=3000 "$@" -o pan pan.c)
+  (cd "$folder" && spin -a "${spin_model[@]}" "$pml" >/dev/null && gcc "${spin_opt:--O2}" -w -DSAFETY -DNOREDUCE=1 -DMEMLIM=3000 "$@" -o pan pan.c)
 }
 
 # shellcheck disable=SC2034 # results are the caller's

@@ -174,13 +174,16 @@ void vector_gaps_free(VectorGaps *g) {
 
 void vector_gaps_note(VectorGaps *g, const VectorLayout *l, const Arena *a) {
   const uint64_t *words = arena_words(a);
-  guint used = words_in_use(a), n = MAX(used, l->n);
-  if (g->masks->len < n) g_array_set_size(g->masks, n);
+  guint used = words_in_use(a), both = MIN(used, l->n), i = 1;
+  if (g->masks->len < MAX(used, l->n)) g_array_set_size(g->masks, MAX(used, l->n));
   uint64_t *masks = (uint64_t *)(void *)g->masks->data;
-  for (guint i = 0; i < n; i++) {
-    uint64_t word = i == 0 ? arena_used(a) : i < used ? words[i - 1] : 0;
-    masks[i] |= i < l->n ? (word ^ l->template[i]) & l->constant[i] : word;
-  }
+  masks[0] |= (arena_used(a) ^ l->template[0]) & l->constant[0];
+  for (; i + LANE <= both; i += LANE)
+    *(Lane *)(masks + i) |=
+        (*(const Lane *)(words + i - 1) ^ *(const Lane *)(l->template + i)) & *(const Lane *)(l->constant + i);
+  for (; i < both; i++) masks[i] |= (words[i - 1] ^ l->template[i]) & l->constant[i];
+  for (; i < used; i++) masks[i] |= words[i - 1];
+  for (; i < l->n; i++) masks[i] |= l->template[i] & l -> constant[i];
 }
 
 void vector_gaps_add(VectorGaps *g, guint word, uint64_t bits) {
