@@ -195,6 +195,18 @@ static void verify_enabled(Verifier *k, GArray *was, const Party *who, const cha
 
 /* ---- pairs ---- */
 
+/* Who owns a thing is the only one to speak of it. */
+static void verify_owners(Verifier *k, GArray *parties) {
+  for (guint i = 0; i < parties->len; i++)
+    for (guint j = 0; j < parties->len && !k->v->broken; j++) {
+      const Party *p = party_at(parties, i), *q = party_at(parties, j);
+      if (i == j || !p->enabled || !footprint_only_owns(&p->next)) continue;
+      if (!footprints_meet(&p->next, &q->next) && !footprints_meet(&p->next, &q->future)) continue;
+      g_autofree char *x = words_of(k, p), *y = words_of(k, q);
+      broken(k, "%s owns what %s says it touches", x, y);
+    }
+}
+
 static bool goes(Verifier *k, const Branch *b) {
   const GArray *moves = stepper_moves(k->s);
   bool there = false;
@@ -352,6 +364,7 @@ static void verify_steps(Verifier *k, GArray *parties, const ArenaSnapshot *here
 static void verify_state(Verifier *k, const ArenaSnapshot *here, GArray *ways) {
   if (k->which & REDUCE_POR) {
     g_autoptr(GArray) parties = parties_now(k);
+    verify_owners(k, parties);
     verify_steps(k, parties, here, ways);
     verify_pairs(k, parties, here, ways);
   }
