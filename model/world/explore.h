@@ -38,7 +38,7 @@ void world_reserve(World *w, const WorldPeak *peak);
 
 /* ---- footprints (footprint.c): what a step may touch, as ranges of memory. A range need not be the bytes themselves:
  * any address may stand for a fact about the state ("this slot is in use"), as long as everybody who writes or reads
- * the fact names it. Overstating is safe; what is left out is found by stampede check --verify-footprints. ---- */
+ * the fact names it. Overstating is safe; what is left out is found by stampede check --verify-reductions. ---- */
 typedef enum {
   TOUCH_READ,
   TOUCH_WRITE, /* and reads */
