@@ -21,7 +21,7 @@ const char *reduce_word(guint which, guint i); /* the i-th name of those in `whi
 void reduce_por(Model *m, GArray *moves, void *data);
 void reduce_reads(const Model *m, const Reduction *r, Footprint *f); /* what the checks look at */
 bool reduce_hides(const Footprint *step, const Footprint *reads);    /* no check sees it, and it closes no cycle */
-/* checks/symmetry.c: the model's own form of a state (StepperConfig.canon). */
+/* The model's own form of a state (StepperConfig.canon). */
 void reduce_symmetry(Model *m, void *data);
 
 /* A path of the reduced search as one of the plain model, with the same length and the same marks: ids are those that
