@@ -50,7 +50,7 @@ struct World {
   void *driver, *data[TYPES_MAX];     /* data: by TypeId */
   const TypeGuide *guides[TYPES_MAX]; /* likewise */
   uint64_t marks;
-  guint messages_noted; /* in this step */
+  guint messages_noted;               /* in this step */
   bool reshaped;                      /* an id or a message's place was given out or back since world_canon */
   GPtrArray *types, *choices, *names; /* ProcessType; char*; char* of objects */
   void *scratch;                      /* of world_rename */

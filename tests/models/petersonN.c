@@ -135,8 +135,7 @@ static void reads_inside(const World *w, const void *model, guint i, Footprint *
   (void)i;
   footprint_reads(f, &s->inside, 1);
 }
-static const PluginCheck checks[] = {
-    {"one-at-a-time", "at most one process is in the critical section", two_inside}};
+static const PluginCheck checks[] = {{"one-at-a-time", "at most one process is in the critical section", two_inside}};
 
 const ModelPlugin stampede_model = {.version = MODEL_PLUGIN_VERSION,
                                     .name = "petersonN",
