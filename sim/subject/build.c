@@ -1,17 +1,27 @@
 /* build.c - see build.h. Everything is made in a folder of its own under the temporary one, and goes with it. */
 #include "sim/subject/build.h"
 #include "sim/scenario/scenario.h"
-#include "sim/subject/traps.h"
+#include "sim/subject/assembly.h"
 #include "sim/subject/flags.h"
+#include "sim/subject/origin.h"
+#include "sim/subject/traps.h"
+#include "traces/output.h"
+#include <errno.h>
 #include <gio/gio.h>
 #include <glib/gstdio.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-/* Instrumentation without its runtime; mem* as calls, so that they can be renamed to ours. */
-static const char *const instrument[] = {"-fsanitize=thread",   "--param=tsan-instrument-func-entry-exit=0",
-                                         "-fno-builtin-memset", "-fno-builtin-memmove",
-                                         "-fno-builtin-memcpy", "-fno-builtin-memcmp",
-                                         "-Wno-tsan",           NULL};
+/* Instrumentation without its runtime, and without calls at a function's begin and end; mem* as calls, so that they can
+ * be renamed to ours. */
+static const char *const instrument[] = {"-fsanitize=thread",   "-fno-builtin-memset", "-fno-builtin-memmove",
+                                         "-fno-builtin-memcpy", "-fno-builtin-memcmp", NULL};
+static const char *const instrument_gcc[] = {"--param=tsan-instrument-func-entry-exit=0", "-Wno-tsan", NULL};
+static const char *const instrument_clang[] = {"-mllvm", "-tsan-instrument-func-entry-exit=0", "-mllvm",
+                                               "-tsan-instrument-memintrinsics=0", NULL};
 static const char *const always[] = {"-O2", "-g", "-fPIC", "-w", NULL};
 /* Calls of the sources that are ours instead. */
 static const char *const renamed[] = {"memmove", "memcpy", "memset", "memcmp", "getpid", "kill", "malloc", "free"};
@@ -21,8 +31,11 @@ typedef struct {
   const BuildOptions *o;
   BuildReport *report;
   char *folder, *tree, *build, *compiler;
+  char *words; /* the first line of what the compiler says of itself */
+  bool clang;
   GStrv flags; /* of the tree's build */
   GPtrArray *objects, *glue;
+  GPtrArray *assembly; /* char * */
 } Build;
 
 static bool wrong(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -57,15 +70,54 @@ static void add_word(GPtrArray *words, const char *format, ...) {
   va_end(args);
 }
 
+static void lead_group(gpointer unused) {
+  (void)unused;
+  setpgid(0, 0);
+}
+
+enum { LOOK_MS = 200 /* a signal that comes just before poll is not its to see */ };
+
+/* The compiler has children of its own: all of them end with it. False: interrupted. */
+static bool wait_for(const Build *b, pid_t pid, int *status) {
+  int fd = pidfd_open(pid, 0);
+  bool interrupted = false;
+  for (struct pollfd p = {fd, POLLIN, 0}; fd >= 0 && !interrupted && poll(&p, 1, LOOK_MS) <= 0;)
+    interrupted = b->o->interrupted && g_atomic_int_get(b->o->interrupted);
+  if (interrupted) kill(-pid, SIGKILL);
+  while (waitpid(pid, status, 0) < 0 && errno == EINTR) continue;
+  if (fd >= 0) close(fd);
+  return !interrupted;
+}
+
 /* What it says on stderr goes to ours. */
-static bool command(GPtrArray *words, const char *what, GError **error) {
+static bool command(const Build *b, GPtrArray *words, const char *what, GError **error) {
   g_autoptr(GError) problem = NULL;
   int status = 0;
+  GPid pid;
   g_ptr_array_add(words, NULL);
-  bool ran =
-      g_spawn_sync(NULL, (char **)words->pdata, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, &status, &problem);
+  bool ran = g_spawn_async(NULL, (char **)words->pdata, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD,
+                           lead_group, NULL, &pid, &problem);
   if (!ran) return wrong(error, "%s: %s", (const char *)words->pdata[0], problem->message);
+  if (!wait_for(b, pid, &status)) {
+    g_set_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
+    return false;
+  }
   return g_spawn_check_wait_status(status, NULL) || wrong(error, "%s", what);
+}
+
+static bool ask_compiler(Build *b, GError **error) {
+  const char *argv[] = {b->compiler, "--version", NULL};
+  g_autofree char *out = NULL;
+  g_autoptr(GError) problem = NULL;
+  int status = 0;
+  if (!g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out, NULL,
+                    &status, &problem))
+    return wrong(error, "compiler: %s", problem->message);
+  g_autofree char *valid = g_utf8_make_valid(out, -1);
+  b->words = g_strndup(valid, strcspn(valid, "\n"));
+  b->clang = strstr(b->words, "clang") != NULL;
+  return g_spawn_check_wait_status(status, NULL) ||
+         wrong(error, "%s: --version fails; is it a C compiler?", b->compiler);
 }
 
 /* ---- the tree ---- */
@@ -114,7 +166,9 @@ static GPtrArray *compile_words(const Build *b, bool source) {
   add_all(words, (const char *const *)b->m->flags);
   add_all(words, (const char *const *)b->flags);
   add_all(words, always);
+  if (b->clang) add_word(words, "-gdwarf-aranges"); /* places are found by these; gcc writes them anyhow */
   if (source) add_all(words, instrument);
+  if (source) add_all(words, b->clang ? instrument_clang : instrument_gcc);
   if (source && b->m->overlay) add_word(words, "-I%s/%s", b->m->folder, b->m->overlay);
   if (!source) add_word(words, "-I%s", b->folder);
   add_word(words, "-I%s", b->o->include);
@@ -126,24 +180,51 @@ static char *object_for(const Build *b, const char *kind, guint i, const char *s
   return g_strdup_printf("%s/%s%u%s", b->folder, kind, i, suffix);
 }
 
-static bool compile(Build *b, const char *path, bool source, guint i, GError **error) {
-  g_autoptr(GPtrArray) words = compile_words(b, source);
-  char *object = object_for(b, source ? "source" : "glue", i, ".o");
-  g_ptr_array_add(source ? b->objects : b->glue, object);
-  add_word(words, "-c");
-  add_word(words, "%s", path);
+/* The folder of this build is in no debug information: the same sources make the same subject. */
+static void add_job(const Build *b, GPtrArray *words, const char *kind, const char *from, const char *to) {
+  add_word(words, "-ffile-prefix-map=%s/=", b->folder);
+  add_word(words, "%s", kind);
+  add_word(words, "%s", from);
   add_word(words, "-o");
-  add_word(words, "%s", object);
+  add_word(words, "%s", to);
+}
+
+static bool compile_to(const Build *b, const char *path, bool source, const char *kind, const char *to,
+                       GError **error) {
+  g_autoptr(GPtrArray) words = compile_words(b, source);
+  add_job(b, words, kind, path, to);
   g_autofree char *what = g_strdup_printf("%s does not compile; the compiler's words are above", path);
-  return command(words, what, error);
+  return command(b, words, what, error);
+}
+
+static bool assemble(const Build *b, const char *text, const char *object, GError **error) {
+  g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+  add_word(words, "%s", b->compiler);
+  for (guint i = 0; b->flags[i]; i++)
+    if (g_str_has_prefix(b->flags[i], "-m")) add_word(words, "%s", b->flags[i]);
+  add_job(b, words, "-c", text, object);
+  return command(b, words, "what the compiler wrote cannot be assembled", error);
+}
+
+/* By way of assembly, where inline assembly is seen. */
+static bool compile_source(Build *b, const char *path, guint i, GError **error) {
+  g_autofree char *text_path = object_for(b, "source", i, ".s"), *text = NULL;
+  char *object = object_for(b, "source", i, ".o");
+  g_ptr_array_add(b->objects, object);
+  if (!compile_to(b, path, true, "-S", text_path, error)) return false;
+  if (!g_file_get_contents(text_path, &text, NULL, error)) return false;
+  assembly_scan(text, path, b->assembly);
+  return assemble(b, text_path, object, error);
 }
 
 static bool compile_sources(Build *b, GError **error) {
   for (guint i = 0; b->m->sources[i]; i++) {
     g_autofree char *path = find(b, b->m->sources[i]);
-    if (!compile(b, path, true, i, error)) return false;
+    if (!compile_source(b, path, i, error)) return false;
   }
   g_ptr_array_add(b->objects, NULL);
+  g_ptr_array_add(b->assembly, NULL);
+  b->report->assembly = g_strdupv((char **)b->assembly->pdata);
   return true;
 }
 
@@ -167,7 +248,9 @@ static bool write_needs(const Build *b, const Symbols *s, GError **error) {
 static bool compile_glue(Build *b, GError **error) {
   for (guint i = 0; b->m->glue[i]; i++) {
     g_autofree char *path = g_build_filename(b->m->folder, b->m->glue[i], NULL);
-    if (!compile(b, path, false, i, error)) return false;
+    char *object = object_for(b, "glue", i, ".o");
+    g_ptr_array_add(b->glue, object);
+    if (!compile_to(b, path, false, "-c", object, error)) return false;
   }
   g_ptr_array_add(b->glue, NULL);
   return true;
@@ -180,7 +263,7 @@ static bool rename_calls(const Build *b, GError **error) {
     for (guint k = 0; k < G_N_ELEMENTS(renamed); k++)
       add_word(words, "--redefine-sym=%s=stm_%s", renamed[k], renamed[k]);
     add_word(words, "%s", (const char *)b->objects->pdata[i]);
-    if (!command(words, "objcopy failed", error)) return false;
+    if (!command(b, words, "objcopy failed", error)) return false;
   }
   return true;
 }
@@ -203,7 +286,26 @@ static bool link_to(const Build *b, const char *more, const char *output, GError
   add_all(words, options);
   add_word(words, "%s", output);
   for (guint i = 0; i < all->len; i++) add_word(words, "%s", (const char *)all->pdata[i]);
-  return command(words, "the subject does not link; the linker's words are above", error);
+  return command(b, words, "the subject does not link; the linker's words are above", error);
+}
+
+/* Below the tree or the build directory, by the name that the user has for it. */
+static char *as_named(const Build *b, const char *text) {
+  g_autoptr(GString) out = g_string_new(text);
+  g_string_replace(out, b->build, b->o->build ? b->o->build : b->o->tree, 0);
+  g_string_replace(out, b->tree, b->o->tree, 0);
+  return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+static char *origin_here(const Build *b) {
+  g_autoptr(GStrvBuilder) flags = g_strv_builder_new();
+  g_strv_builder_addv(flags, (const char **)b->m->flags);
+  for (guint i = 0; b->flags[i]; i++) {
+    g_autofree char *flag = as_named(b, b->flags[i]);
+    g_strv_builder_add(flags, flag);
+  }
+  g_auto(GStrv) all = g_strv_builder_end(flags);
+  return origin_text(b->m, b->o, b->words, (const char *const *)all, b->report);
 }
 
 static bool make_traps(Build *b, char **object, GError **error) {
@@ -213,19 +315,18 @@ static bool make_traps(Build *b, char **object, GError **error) {
   g_ptr_array_add(all, NULL);
   g_autoptr(Symbols) s = symbols_of((const char *const *)all->pdata, error);
   g_autofree char *text = s ? traps_text(s, open, trapped) : NULL;
-  if (!text || !g_file_set_contents(source, text, -1, error)) return false;
+  if (!text) return false;
   g_ptr_array_add(trapped, NULL);
   b->report->traps = (GStrv)g_ptr_array_free(g_steal_pointer(&trapped), FALSE);
+  g_autofree char *origin = origin_here(b), *both = g_strconcat(text, origin, NULL);
+  if (!g_file_set_contents(source, both, -1, error)) return false;
   *object = object_for(b, "traps", 0, ".o");
   g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
   add_word(words, "%s", b->compiler);
   add_all(words, always);
-  static const char *const options[] = {"-fno-builtin", "-c", NULL};
-  add_all(words, options);
-  add_word(words, "%s", source);
-  add_word(words, "-o");
-  add_word(words, "%s", *object);
-  return command(words, "traps do not compile", error);
+  add_word(words, "-fno-builtin");
+  add_job(b, words, "-c", source, *object);
+  return command(b, words, "traps do not compile", error);
 }
 
 static void tell_modelled(Build *b, const Symbols *sources, const Symbols *glue) {
@@ -237,24 +338,22 @@ static void tell_modelled(Build *b, const Symbols *sources, const Symbols *glue)
   b->report->modelled = g_strv_builder_end(names);
 }
 
-/* Beside its place, then renamed. */
 static bool put_output(const Build *b, const char *made, GError **error) {
-  g_autofree char *aside = g_strdup_printf("%s.new", b->o->output);
-  g_autoptr(GFile) from = g_file_new_for_path(made);
-  g_autoptr(GFile) to = g_file_new_for_path(aside);
-  g_autoptr(GError) problem = NULL;
-  if (g_file_copy(from, to, G_FILE_COPY_OVERWRITE, NULL, NULL, NULL, &problem) && g_rename(aside, b->o->output) == 0)
-    return true;
-  g_unlink(aside);
-  g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: cannot be written: %s", b->o->output,
-              problem ? problem->message : g_strerror(errno));
-  return false;
+  g_autofree char *contents = NULL;
+  gsize length;
+  if (!g_file_get_contents(made, &contents, &length, error)) return false;
+  g_autoptr(Output) out = output_open(b->o->output, error);
+  if (!out) return false;
+  output_bytes(out, contents, length);
+  return output_commit(out, error);
 }
 
 static bool make(Build *b, GError **error) {
   g_autofree char *traps = NULL, *linked = object_for(b, "subject", 0, ".so");
-  if (!tree_is_right(b, error)) return false;
-  b->flags = flags_of_build(b->build, b->m->sources[0], &b->report->flags_from);
+  if (!tree_is_right(b, error) || !ask_compiler(b, error)) return false;
+  g_autofree char *from = NULL;
+  b->flags = flags_of_build(b->build, b->m->sources[0], &from);
+  b->report->flags_from = from ? as_named(b, from) : NULL;
   if (!compile_sources(b, error)) return false;
   g_autoptr(Symbols) sources = symbols_of((const char *const *)b->objects->pdata, error);
   if (!sources || !write_needs(b, sources, error) || !compile_glue(b, error)) return false;
@@ -286,12 +385,14 @@ BuildReport *subject_build(const Manifest *m, const BuildOptions *o, GError **er
   b.build = g_canonicalize_filename(o->build ? o->build : o->tree, NULL);
   b.objects = g_ptr_array_new_with_free_func(g_free);
   b.glue = g_ptr_array_new_with_free_func(g_free);
+  b.assembly = g_ptr_array_new_with_free_func(g_free);
   bool made = make(&b, error);
   remove_folder(b.folder);
   g_ptr_array_unref(b.objects);
   g_ptr_array_unref(b.glue);
+  g_ptr_array_unref(b.assembly);
   g_strfreev(b.flags);
-  char *texts[] = {b.folder, b.tree, b.build, b.compiler};
+  char *texts[] = {b.folder, b.tree, b.build, b.compiler, b.words};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
   return made ? g_steal_pointer(&report) : NULL;
 }

@@ -2,11 +2,16 @@
 #include "sim/subject/cmd_subject.h"
 #include "sim/scenario/assets.h"
 #include "sim/subject/build.h"
-#include "sim/subject/image.h"
+#include "sim/subject/child.h"
+#include "sim/subject/info.h"
+#include <gio/gio.h>
 #include <string.h>
 
 typedef struct {
   char *tree, *build, *manifest, *output;
+  char **structs;
+  gboolean all, json;
+  const char *file; /* info */
 } SubjectOptions;
 
 /* subject/ lies beside scenarios/. */
@@ -24,16 +29,29 @@ static void print_list(GString *out, const char *what, GStrv names) {
   for (guint i = 0; names[i]; i++) g_string_append_printf(out, "  %s\n", names[i]);
 }
 
+static int interrupted_build(GError *error) {
+  g_error_free(error);
+  return cli_refuse(EXIT_INTERRUPTED, "interrupted; nothing was built");
+}
+
 static int build(const App *app, const SubjectOptions *o, bool quiet) {
   if (!o->tree) return cli_refuse(EXIT_INPUT, "subject build: --tree DIR is needed");
   if (!o->output) return cli_refuse(EXIT_INPUT, "subject build: -o FILE is needed");
+  if (output_is_stdout(o->output)) return cli_refuse(EXIT_INPUT, "subject build: -o needs the name of a file");
+  if (cli_writable(o->output) != EXIT_MET) return EXIT_ENVIRONMENT;
   g_autofree char *folder = subject_folder(app), *include = g_build_filename(folder, "include", NULL);
   g_autofree char *bundled = g_build_filename(folder, "postgres", "manifest.yaml", NULL);
   GError *error = NULL;
   g_autoptr(Manifest) m = manifest_read(o->manifest ? o->manifest : bundled, &error);
   if (!m) return cli_fail(error);
-  BuildOptions options = {.tree = o->tree, .build = o->build, .include = include, .output = o->output};
+  BuildOptions options = {.tree = o->tree,
+                          .build = o->build,
+                          .include = include,
+                          .output = o->output,
+                          .manifest = o->manifest,
+                          .interrupted = cli_interrupted()};
   g_autoptr(BuildReport) r = subject_build(m, &options, &error);
+  if (!r && g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) return interrupted_build(error);
   if (!r) return cli_fail(error);
   if (quiet) return EXIT_MET;
   g_autoptr(GString) out = g_string_new(NULL);
@@ -41,7 +59,38 @@ static int build(const App *app, const SubjectOptions *o, bool quiet) {
   g_string_append_printf(out, "flags: %s\n", r->flags_from ? r->flags_from : "the manifest's alone");
   print_list(out, "modelled", r->modelled);
   print_list(out, "traps", r->traps);
+  print_list(out, "inline assembly that writes memory, unseen", r->assembly);
   return cli_print(out->str);
+}
+
+/* ---- info ---- */
+
+typedef struct {
+  const Image *image;
+  InfoWish wish;
+} Telling;
+
+static void fill_info(Output *o, const void *data) {
+  const Telling *t = data;
+  info_json(t->image, &t->wish, o);
+}
+
+/* In a child: a shared object runs code when it is loaded. */
+static int tell_info(void *data) {
+  const SubjectOptions *o = data;
+  GError *error = NULL;
+  g_autoptr(Image) image = image_load(o->file, &error);
+  Telling t = {image, {(const char *const *)o->structs, o->all}};
+  if (!image || !info_check(image, &t.wish, &error)) return cli_fail(error);
+  if (o->json) return cli_write("-", fill_info, &t);
+  g_autoptr(GString) out = g_string_new(NULL);
+  info_text(image, &t.wish, out);
+  return cli_print(out->str);
+}
+
+static int info(SubjectOptions *o) {
+  if (!o->file) return cli_refuse(EXIT_INPUT, "subject info: the subject is needed: stampede subject info FILE");
+  return child_command(tell_info, o);
 }
 
 int cmd_subject(const App *app, int argc, char **argv) {
@@ -53,16 +102,21 @@ int cmd_subject(const App *app, int argc, char **argv) {
       {"manifest", 0, 0, G_OPTION_ARG_FILENAME, &o.manifest, "what to build (procarray.c and proc.c of PostgreSQL)",
        "FILE"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output, "the subject to write", "FILE"},
+      {"struct", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.structs, "info: this struct's members; may be repeated", "NAME"},
+      {"all", 0, 0, G_OPTION_ARG_NONE, &o.all, "info: every member, not those that matter", NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   g_auto(GStrv) left =
       cli_parse("subject", "build|info|new", "A user's C code as the model.", &common, own, argc, argv, 1, 2);
   int status = EXIT_INPUT;
   if (left && strcmp(left[0], "build") == 0)
     status = build(app, &o, common.quiet);
+  else if (left && strcmp(left[0], "info") == 0)
+    o.file = left[1], o.json = common.json, status = info(&o);
   else if (left)
     cli_refuse(EXIT_INPUT, "subject %s: no such kind; build, info or new would be right", left[0]);
   char *texts[] = {o.tree, o.build, o.manifest, o.output};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
+  g_strfreev(o.structs);
   cli_clear(&common);
   return status;
 }

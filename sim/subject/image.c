@@ -1,5 +1,6 @@
 /* image.c - see image.h. The object is opened twice: by the dynamic linker, to run, and by elfutils, to be read. */
 #include "sim/subject/image.h"
+#include "sim/result.h"
 #include "sim/scenario/scenario.h"
 #include <dlfcn.h>
 #include <dwarf.h>
@@ -14,6 +15,7 @@
 
 struct Image {
   char *path, *hash;
+  Origin *origin;
   void *handle;
   const StampedeSubject *subject;
   uintptr_t bias; /* what was added to the file's addresses */
@@ -47,12 +49,25 @@ static bool is_object(const char *path, const char *contents, gsize length, GErr
   return true;
 }
 
+/* Before it is loaded: what another version asks of the runtime may not be there, and a file that was cut has no end
+ * for the section to be found by. */
+static bool is_of_this_version(Image *i, const char *contents, gsize length, GError **error) {
+  i->origin = origin_read(contents, length);
+  if (!i->origin || !i->origin->stampede)
+    return complain(error, i->path, "no subject, or cut short; `stampede subject build` makes one");
+  if (strcmp(i->origin->stampede, STAMPEDE_VERSION) == 0) return true;
+  g_autofree char *what = g_strdup_printf("built by stampede %s, this is %s; build it again (stampede subject build)",
+                                          i->origin->stampede, STAMPEDE_VERSION);
+  return complain(error, i->path, what);
+}
+
 static bool read_hash(Image *i, GError **error) {
   g_autofree char *contents = NULL;
   gsize length;
   g_autoptr(GError) problem = NULL;
   if (!g_file_get_contents(i->path, &contents, &length, &problem)) return complain(error, i->path, problem->message);
   if (!is_object(i->path, contents, length, error)) return false;
+  if (!is_of_this_version(i, contents, length, error)) return false;
   XXH128_hash_t h = XXH3_128bits(contents, length);
   i->hash =
       g_strdup_printf("%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", (guint64)h.high64, (guint64)h.low64);
@@ -67,7 +82,7 @@ static bool take_subject(Image *i, GError **error) {
   i->subject = dlsym(i->handle, STAMPEDE_SUBJECT_SYMBOL);
   if (!i->subject) return complain(error, i->path, "exports no " STAMPEDE_SUBJECT_SYMBOL "; it is no subject");
   if (i->subject->version != STAMPEDE_SUBJECT_VERSION)
-    return complain(error, i->path, "built by another version of stampede; build it again");
+    return complain(error, i->path, "made for another version of stampede_subject.h; build it again");
   if (!i->subject->name || !i->subject->start) return complain(error, i->path, "a subject needs a name and a start");
   return true;
 }
@@ -228,19 +243,28 @@ bool image_each_field(const Image *i, const char *type,
 
 /* ---- symbols and places ---- */
 
-void *image_variable(const Image *i, const char *name) {
+static bool symbol_named(const Image *i, const char *name, int type, GElf_Sym *sym) {
   for (Elf_Scn *scn = NULL; (scn = elf_nextscn(i->elf, scn));) {
     GElf_Shdr header;
     if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_SYMTAB) continue;
     Elf_Data *data = elf_getdata(scn, NULL);
     for (int k = 0, n = (int)(header.sh_size / header.sh_entsize); data && k < n; k++) {
-      GElf_Sym sym;
-      if (!gelf_getsym(data, k, &sym) || GELF_ST_TYPE(sym.st_info) != STT_OBJECT || sym.st_shndx == SHN_UNDEF) continue;
-      const char *own = elf_strptr(i->elf, header.sh_link, sym.st_name);
-      if (own && strcmp(own, name) == 0) return (char *)i->bias + sym.st_value;
+      if (!gelf_getsym(data, k, sym) || GELF_ST_TYPE(sym->st_info) != type || sym->st_shndx == SHN_UNDEF) continue;
+      const char *own = elf_strptr(i->elf, header.sh_link, sym->st_name);
+      if (own && strcmp(own, name) == 0) return true;
     }
   }
-  return NULL;
+  return false;
+}
+
+void *image_variable(const Image *i, const char *name) {
+  GElf_Sym sym;
+  return symbol_named(i, name, STT_OBJECT, &sym) ? (char *)i->bias + sym.st_value : NULL;
+}
+
+bool image_has_function(const Image *i, const char *name) {
+  GElf_Sym sym;
+  return symbol_named(i, name, STT_FUNC, &sym);
 }
 
 static const char *kept(const Image *i, const char *text) {
@@ -296,6 +320,7 @@ void image_free(Image *i) {
   if (i->elf) elf_end(i->elf);
   if (i->fd >= 0) close(i->fd);
   g_string_chunk_free(i->texts);
+  origin_free(i->origin);
   g_free(i->path);
   g_free(i->hash);
   g_free(i);
@@ -306,6 +331,9 @@ const StampedeSubject *image_subject(const Image *i) {
 }
 const char *image_path(const Image *i) {
   return i->path;
+}
+const Origin *image_origin(const Image *i) {
+  return i->origin;
 }
 const char *image_hash(const Image *i) {
   return i->hash;

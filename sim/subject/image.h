@@ -4,6 +4,7 @@
  * own (child.h). Everything it returns lives as long as the image. */
 #pragma once
 #include "sim/subject/include/stampede_subject.h"
+#include "sim/subject/origin.h"
 #include <glib.h>
 #include <stdbool.h>
 
@@ -16,6 +17,7 @@ void image_free(Image *i); /* does not unload */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Image, image_free)
 const StampedeSubject *image_subject(const Image *i);
 const char *image_path(const Image *i);
+const Origin *image_origin(const Image *i);
 const char *image_hash(const Image *i); /* 32 hex digits of the file's contents */
 
 typedef struct {
@@ -27,6 +29,8 @@ ImageRange image_data(const Image *i); /* its variables: what each process has a
 
 /* Address of a variable, static ones too; NULL: none of that name. */
 void *image_variable(const Image *i, const char *name);
+
+bool image_has_function(const Image *i, const char *name); /* static ones too, if any code of it was left */
 
 typedef struct {
   uint64_t offset, size;
