@@ -48,6 +48,9 @@ FUZZOBJ := $(OBJ:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 PROGRAM := $(BUILD)/stampede
 # User-written models as shared objects (model/world/TUTORIAL.md): the tutorial's and the benchmarks'.
 MODELS  := $(patsubst tests/models/%.c,$(BUILD)/models/%.so,$(wildcard tests/models/*.c))
+# Subjects that come with the program, each made of its manifest.
+SUBJECTS := $(patsubst sim/subject/bundled/%.yaml,$(BUILD)/subjects/%.so,$(wildcard sim/subject/bundled/*.yaml))
+SUBJECT_CC ?= gcc
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
 FUZZERS := $(patsubst tests/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
@@ -59,7 +62,7 @@ MAKEJ    = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(she
 .SECONDARY:
 .PHONY: FORCE all help deps test check builds demo coverage lint format tidy bench fuzz evidence table profiles man install uninstall clean
 
-all: $(PROGRAM) $(MODELS)  ## the program, build/stampede (BUILD=DIR, OPT=-O0, CC=clang, SAN=1)
+all: $(PROGRAM) $(MODELS) $(SUBJECTS)  ## the program, build/stampede (BUILD=DIR, OPT=-O0, CC=clang, SAN=1)
 
 ## --- build ---------------------------------------------------------------------------------------------------------
 $(PROGRAM): $(BUILD)/obj/stampede.o $(OBJ)
@@ -80,6 +83,11 @@ $(BUILD)/models/%.so: tests/models/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $@
 	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -shared -MMD -MP -MT $@ -MF $@.d -o $@ $<
+$(BUILD)/subjects/%.so: sim/subject/bundled/%.yaml $(wildcard sim/subject/bundled/*.c) \
+    sim/subject/include/stampede_subject.h $(PROGRAM)
+	@mkdir -p $(@D)
+	@echo subject $@
+	$(Q)CC=$(SUBJECT_CC) $(PROGRAM) subject build --quiet --manifest $< -o $@
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libstampede.a
 	@mkdir -p $(@D)
 	@echo $(CC) $@
@@ -99,7 +107,7 @@ $(BUILD)/stampede-scenario.5: $(PROGRAM)
 ## --- test ----------------------------------------------------------------------------------------------------------
 test: deps                 ## installs what is missing, then runs everything the project has (SAN=1: ASan and UBSan)
 	+@$(MAKEJ) check
-check: $(PROGRAM) $(MODELS) $(TESTS) $(MANPAGES) builds $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
+check: $(PROGRAM) $(MODELS) $(SUBJECTS) $(TESTS) $(MANPAGES) builds $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
 	@SAN='$(SAN)' MEMCHECK='$(MEMCHECK)' FUZZ_TIME='$(FUZZ_TIME)' tests/run.sh $(BUILD)
 
 # The same program by other compilers, for tests/e2e_determinism.sh; here, so that no test's time limit covers a build.
@@ -126,7 +134,7 @@ $(BUILD)/fuzz/fuzz_%: tests/fuzz_%.c $(BUILD)/fuzz/libstampede.a
 
 coverage:                  ## line coverage by folder, from the unit suites and the end-to-end tests
 	+@$(MAKEJ) BUILD=build-cov CFLAGS='-g -Og --coverage' coverage-run
-coverage-run: $(PROGRAM) $(MODELS) $(TESTS) $(MANPAGES)
+coverage-run: $(PROGRAM) $(MODELS) $(SUBJECTS) $(TESTS) $(MANPAGES)
 	@find $(BUILD) -name '*.gcda' -delete
 	@PARTS='suites e2e' tests/run.sh $(BUILD); status=$$?; tests/coverage.sh $(BUILD); exit $$status
 .PHONY: coverage-run
@@ -159,7 +167,7 @@ TIDY = mkdir -p $(@D) && clang-tidy --quiet $< -- $(ALL_CFLAGS) -Xclang -analyze
 demo: deps                 ## installs, builds, and reproduces the published connect-storm table
 	+@$(MAKEJ) all
 	@tests/demo.sh $(BUILD)
-bench: $(PROGRAM) $(MODELS) $(BENCHES)  ## speed and memory: one JSON line each, also in build/bench.jsonl
+bench: $(PROGRAM) $(MODELS) $(SUBJECTS) $(BENCHES)  ## speed and memory: one JSON line each, also in build/bench.jsonl
 	@tests/bench.sh $(BUILD)
 evidence: $(PROGRAM)       ## rewrite the measured blocks of README.md, and the tables of policies, from their commands
 	@BUILD=$(BUILD) tests/evidence.sh
@@ -179,13 +187,17 @@ deps:                      ## install the Debian packages that build and tests n
 BINDIR  = $(DESTDIR)$(PREFIX)/bin
 SHARE   = $(DESTDIR)$(PREFIX)/share
 LIBDIR  = $(DESTDIR)$(PREFIX)/lib/stampede
-install: $(PROGRAM) $(MANPAGES) $(MODELS)  ## to PREFIX (/usr/local), under DESTDIR if given
+install: $(PROGRAM) $(MANPAGES) $(MODELS) $(SUBJECTS)  ## to PREFIX (/usr/local), under DESTDIR if given
 	install -d $(BINDIR) $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/bash-completion/completions
 	install -m 755 $(PROGRAM) $(BINDIR)/stampede
 	install -m 644 $(BUILD)/stampede.1 $(SHARE)/man/man1/
 	install -m 644 $(BUILD)/stampede-scenario.5 $(SHARE)/man/man5/
 	install -m 644 sim/completion/stampede.bash $(SHARE)/bash-completion/completions/stampede
 	install -d $(LIBDIR)/models && install -m 755 $(MODELS) $(LIBDIR)/models/
+	install -d $(LIBDIR)/subjects && install -m 755 $(SUBJECTS) $(LIBDIR)/subjects/
+	for d in $$(cd sim && find subject/include subject/template subject/postgres -type d); do \
+	  install -d $(SHARE)/stampede/$$d && \
+	  find sim/$$d -maxdepth 1 -type f -exec install -m 644 -t $(SHARE)/stampede/$$d {} + || exit 1; done
 	for d in scenarios suites presets profiles data; do install -d $(SHARE)/stampede/$$d && \
 	  find sim/$$d -maxdepth 1 -type f ! -name README.md -exec install -m 644 -t $(SHARE)/stampede/$$d {} + || exit 1; done
 uninstall:                 ## remove what install has put there

@@ -1,6 +1,7 @@
 /* cmd_replay.c - stampede replay: a trace carries the scenario with everything it stood on, so it is run again from
  * there, with its choices read from the trace, and each recorded field, hash and metric is compared. */
 #include "sim/cli.h"
+#include "sim/subject/child.h"
 #include "sim/tracing.h"
 #include "traces/diff.h"
 #include <string.h>
@@ -147,13 +148,9 @@ static int replay_fail(GError *error) {
   return altered ? EXIT_DIFFERED : status;
 }
 
-static int replay(const App *app, Replay *r, const CliOptions *o) {
+static int replay_scenario(const App *app, Replay *r, const CliOptions *o, const Scenario *s) {
   GError *error = NULL;
   const TraceHeader *h = trace_reader_header(r->reader);
-  g_autofree char *changed = changed_source(h);
-  if (changed) return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), changed);
-  g_autoptr(Scenario) s = scenario_of(app, h, &error);
-  if (!s) return cli_fail(error);
   compare_seed(r, s);
   advance(r);
   RunOptions ro = {.command = h->command,
@@ -163,6 +160,7 @@ static int replay(const App *app, Replay *r, const CliOptions *o) {
                    .chosen = on_chosen,
                    .saw = on_saw,
                    .replay = r,
+                   .subject = h->subject,
                    .interrupted = cli_interrupted()};
   look_ahead(trace_reader_name(r->reader), &ro);
   bool explored = strcmp(h->command, "check") == 0;
@@ -172,6 +170,30 @@ static int replay(const App *app, Replay *r, const CliOptions *o) {
   if (r->error) return replay_fail(g_steal_pointer(&r->error));
   int status = verdict(r, o, result), written = cli_write_result(result, o);
   return status == EXIT_MET ? written : status;
+}
+
+typedef struct {
+  const App *app;
+  Replay *replay;
+  const CliOptions *o;
+  const Scenario *s;
+} InChild;
+
+static int replay_in_child(void *data) {
+  const InChild *c = data;
+  return replay_scenario(c->app, c->replay, c->o, c->s);
+}
+
+/* Where a subject's code runs, each step is looked at in the process that it may break. */
+static int replay(const App *app, Replay *r, const CliOptions *o) {
+  GError *error = NULL;
+  const TraceHeader *h = trace_reader_header(r->reader);
+  g_autofree char *changed = changed_source(h);
+  if (changed) return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), changed);
+  g_autoptr(Scenario) s = scenario_of(app, h, &error);
+  if (!s) return cli_fail(error);
+  InChild c = {app, r, o, s};
+  return scenario_given(s, "subject") ? child_command(replay_in_child, &c) : replay_scenario(app, r, o, s);
 }
 
 int cmd_replay(const App *app, int argc, char **argv) {

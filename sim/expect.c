@@ -1,6 +1,6 @@
 /* expect.c - see expect.h. */
 #include "sim/expect.h"
-#include "sim/plugged.h"
+#include "sim/own_checks.h"
 #include <string.h>
 
 static char *key_of(guint i, const char *member) {
@@ -155,7 +155,7 @@ bool expect_judge(const Scenario *s, const char *way, RunResult *r, GError **err
 /* ---- which checks ---- */
 
 static const Check *find(const Model *m, const CheckTable *table, const char *name) {
-  CheckTable own = plugged_checks(m);
+  CheckTable own = own_checks(m);
   const Check *c = check_find(&own, name);
   return c ? c : check_find(table, name);
 }
@@ -187,8 +187,8 @@ bool expect_checks(const Scenario *s, const Model *m, const CheckTable *table, R
     g_autofree char *key = key_of(i, "check");
     if (scenario_given(s, key) && !add_named(s, m, table, key, r, error)) return false;
   }
-  CheckTable own = plugged_checks(m);
+  CheckTable own = own_checks(m);
   for (guint i = 0; i < own.n; i++) add_once(r, &own.checks[i]);
-  r->kept_checks = plugged_checks_keep(m);
+  r->kept_checks = own_checks_keep(m);
   return true;
 }

@@ -2,8 +2,11 @@
 #include "sim/model.h"
 #include "sim/pooler_model.h"
 #include "model/postgres/server.h"
+#include "sim/object_path.h"
+#include "sim/own_checks.h"
 #include "sim/plugged.h"
 #include "sim/subject/pg_subject.h"
+#include "sim/subject/plain.h"
 #include "sim/subject/subject.h"
 #include <string.h>
 
@@ -111,12 +114,16 @@ char *model_deadlock_words(const World *w) {
                          object_name(w, world_waits_on(w, p)), world_at(w, p));
 }
 
-static void server_describe(const Model *m, Each each, void *data) {
+static bool server_describe_state(const Model *m, Each each, void *data) {
   const PgShared *s = pg_server_shared(m->server);
-  if (pg_shared_pools(s)->backends > DESCRIBED_SLOTS || !pg_shared_words(s)) return;
+  if (pg_shared_pools(s)->backends > DESCRIBED_SLOTS || !pg_shared_words(s)) return false;
   describe_array(s, each, data);
   describe_free_list(s, each, data);
-  model_describe_processes(m->world, each, data);
+  return true;
+}
+
+static void server_describe(const Model *m, Each each, void *data) {
+  if (server_describe_state(m, each, data)) model_describe_processes(m->world, each, data);
 }
 
 /* ---- building ---- */
@@ -135,6 +142,31 @@ static void server_free(Model *m) {
 static const ModelOps server_ops = {
     .done = server_done, .size = server_size, .describe = server_describe, .free = server_free};
 
+/* ---- processes that call a subject's entries ---- */
+
+static bool processes_done(const Model *m) {
+  return plain_done(m->plain);
+}
+static uint64_t processes_size(const Model *m) {
+  return m->server ? server_size(m) : 1; /* 1: judged after every step */
+}
+static void processes_describe(const Model *m, Each each, void *data) {
+  if (m->server) server_describe_state(m, each, data);
+  plain_describe(m, each, data);
+}
+static void processes_free(Model *m) {
+  g_clear_pointer(&m->plain, plain_free);
+  server_free(m);
+}
+static const ModelOps processes_ops = {
+    .done = processes_done, .size = processes_size, .describe = processes_describe, .free = processes_free};
+
+/* Who owns which slot is seen each time that code has run. */
+static void code_went(void *data, int process, ProcId self) {
+  const Model *m = data;
+  pg_server_owns(m->server, self, process < 0 ? -1 : pg_subject_note_own(m->code, process));
+}
+
 static bool start_workload(Model *m, const Scenario *s, GError **error) {
   if (scenario_is(s, "workload.kind", "pgbench")) {
     PgbenchConfig c = pgbench_config(s);
@@ -151,19 +183,34 @@ static bool start_workload(Model *m, const Scenario *s, GError **error) {
   return false;
 }
 
-/* Real code in place of slots.c and procarray.c, where the scenario names a subject. */
-static bool take_subject(Model *m, const Scenario *s, PgConfig *pg, GError **error) {
-  if (!scenario_given(s, "subject")) return true;
+static bool take_image(Model *m, const Scenario *s, GError **error) {
+  g_autofree char *path = object_path(scenario_word(s, "subject"), "subjects", scenario_file(s));
   GError *problem = NULL;
-  m->image = image_load(scenario_word(s, "subject"), &problem);
-  if (!m->image) {
-    g_propagate_error(error, scenario_complain(s, "subject", "%s", problem->message));
-    g_error_free(problem);
-    return false;
+  m->image = image_load(path, &problem);
+  if (m->image) {
+    m->subject = g_strdup_printf("subject:%s@%s", image_subject(m->image)->name, image_hash(m->image));
+    return true;
   }
+  g_propagate_error(error, scenario_complain(s, "subject", "%s", problem->message));
+  g_error_free(problem);
+  return false;
+}
+
+static bool image_is_server(const Model *m) {
+  return g_strcmp0(image_subject(m->image)->kind, "postgres") == 0;
+}
+
+/* Real code in place of slots.c and procarray.c, where the scenario names a subject. */
+static void take_code(Model *m, PgConfig *pg) {
+  if (!m->image) return;
   m->code = pg_subject_new(m->image, 0);
   pg->code = pg_subject_code(m->code);
-  return true;
+}
+
+/* A server's code without its server: nobody connects but who the scenario says. */
+static bool start_processes(Model *m, const Scenario *s, GError **error) {
+  m->ops = &processes_ops;
+  return plain_drive(m, s, pg_subject_runtime(m->code), pg_segment(pg_server_shared(m->server)), code_went, m, error);
 }
 
 static bool build(Model *m, const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
@@ -174,13 +221,13 @@ static bool build(Model *m, const Scenario *s, const Costs *costs, void (*driver
   if (saved) pg.touch = TOUCH_WORDS; /* the set behind ranges lies outside the arena */
   scenario_bind_memory(s, costs, &memory);
   m->ops = &server_ops;
-  if (!take_subject(m, s, &pg, error)) return false;
-  m->subject =
-      m->image ? g_strconcat("subject:", image_subject(m->image)->name, NULL) : g_strconcat("model:", pg.variant, NULL);
-  m->world = world_new(costs, pg_server_bytes(&pg, (int)scenario_int(s, "workload.clients")));
+  take_code(m, &pg);
+  if (!m->subject) m->subject = g_strconcat("model:", pg.variant, NULL);
+  m->world = world_new(costs, pg_server_bytes(&pg, (int)scenario_int(s, "workload.clients")) + plain_bytes(s));
   driver(m->world, data);
   GError *problem = NULL;
   m->server = pg_server_new(m->world, &pg, &memory, &problem);
+  if (m->server && scenario_given(s, "processes")) return start_processes(m, s, error);
   if (m->server) return start_workload(m, s, error);
   g_propagate_error(error, scenario_complain(s, "postgres", "%s", problem->message));
   g_error_free(problem);
@@ -197,12 +244,35 @@ static Model *build_plugged(const Scenario *s, const Costs *costs, void (*driver
   return NULL;
 }
 
+/* With a subject: a server's code takes a workload or processes, any other processes. */
+static bool build_subject(Model *m, const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data),
+                          void *data, bool saved, GError **error) {
+  if (!take_image(m, s, error)) return false;
+  const char *name = image_subject(m->image)->name;
+  bool processes = scenario_given(s, "processes"), workload = !scenario_is(s, "workload.kind", "none");
+  if (image_is_server(m) && (processes || workload)) return build(m, s, costs, driver, data, saved, error);
+  m->ops = &processes_ops;
+  if (!image_is_server(m) && processes) return plain_build(m, s, costs, driver, data, error);
+  g_propagate_error(error, image_is_server(m)
+                               ? scenario_complain(s, "subject",
+                                                   "%s is a server's code, and nobody connects; a "
+                                                   "workload or processes would be right",
+                                                   name)
+                               : scenario_complain(s, workload ? "workload" : "subject",
+                                                   "%s is no server's code; processes that call its entries would be "
+                                                   "right",
+                                                   name));
+  return false;
+}
+
 static Model *build_any(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
                         bool saved, GError **error) {
   if (scenario_given(s, "model")) return build_plugged(s, costs, driver, data, error);
   if (scenario_has_pooler(s)) return pooler_model_build(s, costs, driver, data, error);
   Model *m = g_new0(Model, 1);
-  if (build(m, s, costs, driver, data, saved, error)) return m;
+  bool code = scenario_given(s, "subject");
+  if (code ? build_subject(m, s, costs, driver, data, saved, error) : build(m, s, costs, driver, data, saved, error))
+    return m;
   model_free(m);
   return NULL;
 }
@@ -216,16 +286,30 @@ Model *model_build_saved(const Scenario *s, const Costs *costs, void (*driver)(W
   return build_any(s, costs, driver, data, true, error);
 }
 
+static struct Subject *code_of(const Model *m) {
+  return m->code ? pg_subject_runtime(m->code) : m->plain ? plain_subject(m->plain) : NULL;
+}
+
 bool model_trapped(const Model *m) {
-  return m->code && pg_subject_runtime(m->code) && subject_trapped(pg_subject_runtime(m->code));
+  return code_of(m) && subject_trapped(code_of(m));
 }
 
 const char *model_fault(const Model *m) {
-  return m->code && pg_subject_runtime(m->code) ? subject_fault(pg_subject_runtime(m->code)) : NULL;
+  return code_of(m) ? subject_fault(code_of(m)) : NULL;
+}
+
+Hash128 model_hash(const Model *m) {
+  Hash128 h = world_hash(m->world);
+  if (!code_of(m)) return h;
+  Hash128 code = subject_hash(code_of(m));
+  uint64_t lo = h.lo + code.lo;
+  return (Hash128){lo, h.hi + code.hi + (lo < h.lo)};
 }
 
 void model_free(Model *m) {
   if (m->ops) m->ops->free(m);
+  own_checks_close(m);
+  g_clear_pointer(&m->image, image_free);
   g_clear_pointer(&m->world, world_free);
   g_free(m->subject);
   g_free(m);

@@ -30,7 +30,9 @@ struct Model {
   PoolerBinding *bound;
   struct Image *image; /* real code in place of the built-in model; NULL: none */
   struct PgSubject *code;
+  struct Plain *plain;     /* processes that call its entries (sim/subject/plain.h); NULL: none */
   struct Plugged *plugged; /* a user's model (sim/plugged.h); NULL: none */
+  struct OwnChecks *own;   /* checks that came with it (sim/own_checks.h); NULL: none */
 };
 
 /* `driver` is called with the new world before the first process is spawned in it, so that spawns reach a driver.
@@ -42,6 +44,8 @@ Model *model_build_saved(const Scenario *s, const Costs *costs, void (*driver)(W
                          GError **error);
 bool model_trapped(const Model *m);      /* the fault is that it calls what nothing models */
 const char *model_fault(const Model *m); /* what its real code did that ends the run; NULL: nothing */
+/* Identity of the state: the world's, and that of its real code (sim/subject/subject.h). */
+Hash128 model_hash(const Model *m);
 void model_free(Model *m);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Model, model_free)
 

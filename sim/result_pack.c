@@ -52,18 +52,29 @@ static guint entries(Pack *p, GArray *a) {
   return n;
 }
 
-static void checks(Pack *p, GArray *a, const CheckTable *table) {
-  for (guint i = 0, n = entries(p, a); i < n; i++) {
-    CheckResult *c = &g_array_index(a, CheckResult, i);
-    char *name = p->out ? (char *)c->check->name : NULL;
+/* A check that the model brought along: what is told of it. The few such names are kept for good. */
+static const Check *own_check(const char *name, const char *about, Check *place) {
+  *place = (Check){.name = g_intern_string(name), .about = g_intern_string(about), .sees = SEES_INSIDE};
+  return place;
+}
+
+static void checks(Pack *p, RunResult *r, const CheckTable *table) {
+  guint n = entries(p, r->checks);
+  Check *own = p->out ? NULL : g_atomic_rc_box_alloc0(sizeof(Check) * (n + 1));
+  if (own) r->kept_checks = own;
+  for (guint i = 0; i < n; i++) {
+    CheckResult *c = &g_array_index(r->checks, CheckResult, i);
+    char *name = p->out ? (char *)c->check->name : NULL, *about = p->out ? (char *)c->check->about : NULL;
     text(p, &name);
+    text(p, &about);
     VALUE(p, c->verdict);
     VALUE(p, c->step);
     text(p, &c->why);
     if (p->out) continue;
     c->check = name ? check_find(table, name) : NULL;
-    if (!c->check) p->broken = true;
+    if (!c->check) c->check = own_check(name ? name : "", about ? about : "", &own[i]);
     g_free(name);
+    g_free(about);
   }
 }
 
@@ -81,7 +92,7 @@ static void unexplained(Pack *p, GArray *a) {
 }
 
 static void lists(Pack *p, RunResult *r, const CheckTable *table) {
-  checks(p, r->checks, table);
+  checks(p, r, table);
   for (guint i = 0, n = entries(p, r->expectations); i < n; i++) {
     Expectation *e = &g_array_index(r->expectations, Expectation, i);
     text(p, &e->text);

@@ -14,7 +14,7 @@ static bool is_preset(const char *word, const char *const *dirs) {
 
 /* In double quotes, which YAML and JSON write alike: a file's name may hold anything. */
 static char *subject_of(const char *path) {
-  g_autofree char *escaped = g_strescape(path, NULL);
+  g_autofree char *absolute = g_canonicalize_filename(path, NULL), *escaped = g_strescape(absolute, NULL);
   return g_strdup_printf("subject=\"%s\"", escaped);
 }
 

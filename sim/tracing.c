@@ -64,7 +64,7 @@ void tracing_step(Tracing *t, const Model *m, const EngineStep *s) {
   m->ops->describe(m, see, t);
   step.n_changed = t->n_changed;
   step.hashed = (s->i + 1) % (uint64_t)t->k == 0;
-  if (step.hashed) step.hash = world_hash(m->world);
+  if (step.hashed) step.hash = model_hash(m);
   if (t->writer && !trace_writer_step(t->writer, &step, &t->error)) t->stopped = true;
   if (t->o->saw && !t->o->saw(t->o->replay, &step)) t->stopped = true;
 }

@@ -2,7 +2,7 @@
  * and a search over one of them. */
 #pragma once
 #include "checks/search.h"
-#include "sim/plugged.h"
+#include "sim/own_checks.h"
 #include "tests/harness.h"
 
 static inline Model *small_build(void (*driver)(World *w, void *data), void *data, void *source, GError **error) {
@@ -19,7 +19,7 @@ static inline SearchResult *small_search(const ModelPlugin *plugin, SearchOption
   if (o.bits_log2 == 0) o.bits_log2 = 20;
   if (o.walks == 0) o.walks = 200;
   g_autoptr(Stepper) s = search_stepper(&o.stepper, NULL);
-  CheckTable own = plugged_checks(stepper_model(s));
+  CheckTable own = own_checks(stepper_model(s));
   const Check *checks[PLUGIN_CHECKS_MAX];
   for (guint i = 0; i < own.n; i++) checks[i] = &own.checks[i];
   o.checks = checks;

@@ -335,7 +335,7 @@ static char *confirmed(const ModelPlugin *m, guint from, guint less) {
   g_autoptr(SearchResult) r = small_search(m, o);
   const Finding *f = r->findings->pdata[0];
   g_autoptr(Stepper) s = search_stepper(&o.stepper, NULL);
-  CheckTable checks = plugged_checks(stepper_model(s));
+  CheckTable checks = own_checks(stepper_model(s));
   g_autoptr(Lasso) l = NULL;
   for (guint i = 0; i + less < f->path->len; i++) {
     if (i == from) l = lasso_new(s);
@@ -358,7 +358,7 @@ static void a_lasso_is_confirmed(void) {
 static void an_unfair_lasso_is_not(void) {
   StepperConfig c = {.build = small_build, .source = (gpointer)&helped};
   g_autoptr(Stepper) s = search_stepper(&c, NULL);
-  CheckTable checks = plugged_checks(stepper_model(s));
+  CheckTable checks = own_checks(stepper_model(s));
   const Move wait = {MOVE_RESUME, 1}, tick = {MOVE_RESUME, 2}, ticks[] = {tick, tick};
   stepper_go(s, wait);
   g_autoptr(Lasso) l = lasso_new(s);

@@ -92,7 +92,7 @@ static const ModelPlugin takers = {.version = MODEL_PLUGIN_VERSION, .name = "tak
 static Space *space_of(const ModelPlugin *plugin, guint most) {
   StepperConfig config = {.build = small_build, .source = (gpointer)plugin};
   g_autoptr(Stepper) s = search_stepper(&config, NULL);
-  CheckTable own = plugged_checks(stepper_model(s));
+  CheckTable own = own_checks(stepper_model(s));
   const Check *checks[PLUGIN_CHECKS_MAX];
   for (guint i = 0; i < own.n; i++) checks[i] = &own.checks[i];
   return space_explore(&config, checks, own.n, most, NULL);

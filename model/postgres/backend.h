@@ -78,6 +78,7 @@ struct PgServer {
   GDestroyNotify workload_free;
   /* beside the state */
   GPtrArray *spaces; /* AddressSpace by ProcId */
+  GArray *held;      /* of int by process: procno + 1 that it owns (pg_server_owns); 0: none */
   GArray *tallies;   /* BackendTally by ProcId */
   GArray *faults;    /* of int64_t: of each counted backend until it was ready, in the order of becoming so */
   bool huge_pages;   /* shared memory lies on pages above 4 KiB */

@@ -44,6 +44,7 @@ Step backend_code_go(World *w, ProcId self, void *locals) {
 /* A section's own cost is that of joining or leaving; a snapshot's is its pass. */
 int64_t backend_code_lock(void *server, ProcId p, PgLockEvent e) {
   PgServer *sv = server;
+  if (world_type_of(sv->w, p) != sv->backend_type) return 0; /* nobody's backend: it calls the code by itself */
   const Backend *b = world_locals(sv->w, p);
   bool connecting = b->call != PGCALL_LEAVE;
   if (e == PGLOCK_ASKED) backend_asked_procarray(sv, p);

@@ -18,6 +18,7 @@ PgServer *pg_server_new(World *w, const PgConfig *c, const MemoryConfig *m, GErr
   sv->gone = queue_new(w, "backends gone");
   sv->spaces = g_ptr_array_new_with_free_func((GDestroyNotify)address_space_free);
   sv->tallies = g_array_new(FALSE, TRUE, sizeof(BackendTally));
+  sv->held = g_array_new(FALSE, TRUE, sizeof(int));
   sv->faults = g_array_new(FALSE, FALSE, sizeof(int64_t));
   sv->warm = g_array_new(FALSE, TRUE, sizeof(double));
   charges_open(sv);
@@ -34,6 +35,7 @@ void pg_server_free(PgServer *sv) {
   if (sv->workload_free) sv->workload_free(sv->workload);
   g_ptr_array_unref(sv->spaces);
   g_array_unref(sv->tallies);
+  g_array_unref(sv->held);
   g_array_unref(sv->faults);
   g_array_unref(sv->warm);
   pg_shared_free(sv->shared);
@@ -106,6 +108,15 @@ const PgShared *pg_server_shared(const PgServer *sv) {
 }
 int pg_server_connected(const PgServer *sv) {
   return sv->state->out;
+}
+
+void pg_server_owns(PgServer *sv, ProcId p, int procno) {
+  if (p >= sv->held->len) g_array_set_size(sv->held, p + 1);
+  int *held = &g_array_index(sv->held, int, p), before = *held - 1;
+  if (before == procno) return;
+  if (before >= 0 && pg_slot(sv->shared, before).owner == (int)p) slot_passed(sv->shared, before, 0);
+  if (procno >= 0) slot_passed(sv->shared, procno, (int)p);
+  *held = procno + 1;
 }
 
 AddressSpace *pg_server_space(const PgServer *sv, ProcId backend) {

@@ -48,4 +48,6 @@ bool pg_server_done(const PgServer *sv); /* the workload has run to its end; wha
 const PgShared *pg_server_shared(const PgServer *sv);
 int pg_server_connected(const PgServer *sv); /* backends that own a slot, background processes apart */
 int pg_server_ghosts(const PgServer *sv);    /* entries of a listing (PgConfig.listing) that no live process owns */
+/* For processes that call real code by themselves: p owns this slot now, and no other; -1: none. */
+void pg_server_owns(PgServer *sv, ProcId p, int procno);
 AddressSpace *pg_server_space(const PgServer *sv, ProcId backend); /* NULL: it has none */

@@ -1,5 +1,6 @@
 /* contradictions.c - keys that are right each by itself and wrong together. */
 #include "sim/scenario/assets.h"
+#include "sim/scenario/processes.h"
 #include "sim/scenario/scenario_impl.h"
 #include <string.h>
 
@@ -24,11 +25,15 @@ static bool machine_agrees(const Scenario *s, const ScenarioOptions *opt, GError
 static bool workload_agrees(const Scenario *s, const ScenarioOptions *opt, GError **error) {
   static const struct {
     const char *key, *kind;
-  } of[] = {{"workload.threads", "pgbench"},    {"workload.transactions", "pgbench"},
-            {"workload.reconnect", "pgbench"},  {"workload.iterations", "pgbench"},
-            {"workload.exit_order", "pgbench"}, {"workload.between_iterations", "pgbench"},
+  } of[] = {{"workload.threads", "pgbench"},
+            {"workload.transactions", "pgbench"},
+            {"workload.reconnect", "pgbench"},
+            {"workload.iterations", "pgbench"},
+            {"workload.exit_order", "pgbench"},
+            {"workload.between_iterations", "pgbench"},
             {"workload.before_iterations", "pgbench"},
-            {"workload.arrive", "storm"},       {"workload.hold", "storm"}};
+            {"workload.arrive", "storm"},
+            {"workload.hold", "storm"}};
   (void)opt;
   for (guint i = 0; i < G_N_ELEMENTS(of); i++)
     if (scenario_given(s, of[i].key) && !scenario_is(s, "workload.kind", of[i].kind))
@@ -80,9 +85,24 @@ static bool pooler_agrees(const Scenario *s, const ScenarioOptions *opt, GError 
   return bound != NULL;
 }
 
+/* A subject's code is driven by processes, or stands behind a server with a workload. */
+static bool processes_agree(const Scenario *s, const ScenarioOptions *opt, GError **error) {
+  (void)opt;
+  const bool code = scenario_given(s, "subject"), processes = scenario_count(s, "processes") > 0;
+  if (code && scenario_given(s, "model")) return WRONG("subject", "a scenario has either a subject or a model");
+  if (code && scenario_has_pooler(s))
+    return WRONG("subject", "stands in place of a server with a workload; it has no clients of a pooler");
+  if (!scenario_given(s, "processes")) return true;
+  if (!processes) return WRONG("processes", "nobody: an empty list");
+  if (!code) return WRONG("processes", "they run a subject's code, and there is none; subject: NAME would name one");
+  if (scenario_given(s, "workload")) return WRONG("processes", "a scenario has either a workload or processes");
+  g_autoptr(GArray) bound = scenario_bind_processes(s, error);
+  return bound != NULL;
+}
+
 bool scenario_agrees(const Scenario *s, const ScenarioOptions *opt, GError **error) {
   bool (*const parts[])(const Scenario *, const ScenarioOptions *, GError **) = {
-      machine_agrees, workload_agrees, expectations_agree, table_is_there, pooler_agrees};
+      machine_agrees, workload_agrees, expectations_agree, table_is_there, processes_agree, pooler_agrees};
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
     if (!parts[i](s, opt, error)) return false;
   return true;

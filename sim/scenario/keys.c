@@ -3,7 +3,8 @@
 #include "sim/scenario/keys.h"
 #include <string.h>
 
-static const KeyPart *const parts[] = {&key_table, &key_table_clients, &key_table_pooler, &key_table_pool};
+static const KeyPart *const parts[] = {&key_table, &key_table_clients, &key_table_pooler, &key_table_pool,
+                                       &key_table_processes};
 
 guint key_rows(void) {
   guint n = 0;

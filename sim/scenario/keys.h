@@ -63,7 +63,7 @@ typedef struct {
   const KeyInfo *rows;
   guint n;
 } KeyPart;
-extern const KeyPart key_table, key_table_pool, key_table_clients, key_table_pooler;
+extern const KeyPart key_table, key_table_pool, key_table_clients, key_table_pooler, key_table_processes;
 guint key_rows(void);
 const KeyInfo *key_row(guint i);
 

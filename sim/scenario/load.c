@@ -81,6 +81,21 @@ static void settle_threads(Scenario *s) {
   threads->text = g_strdup_printf("%" G_GINT64_FORMAT, (gint64)clients);
 }
 
+/* A path in the file is relative to the file, one of --set to the working directory. From here on it is absolute, also
+ * in the overrides, so that a trace finds it from anywhere. */
+static void settle_path(Scenario *s, const char *key) {
+  Node *n = node_child(s->root, key);
+  if (!n || n->kind != NODE_SCALAR || !strchr(n->text, '/') || g_path_is_absolute(n->text)) return;
+  g_autofree char *dir = g_path_get_dirname(s->file), *beside = g_canonicalize_filename(n->command ? "." : dir, NULL);
+  char *path = g_canonicalize_filename(n->text, beside);
+  g_autofree char *escaped = g_strescape(path, NULL);
+  g_free(n->text);
+  n->text = path;
+  g_ptr_array_remove_index(s->overrides, s->overrides->len - 1);
+  g_ptr_array_add(s->overrides, g_strdup_printf("%s=\"%s\"", key, escaped));
+  g_ptr_array_add(s->overrides, NULL);
+}
+
 /* own: the scenario's document. What --set names is read twice: to know which presets it wants, then over everything.
  * A variant that the command line names lies over the scenario: who asks for it last wants to see what it does, even
  * where the scenario spells out a key that the variant changes. */
@@ -111,6 +126,8 @@ Scenario *scenario_from_text(const char *text, gsize length, const char *file, c
   s->sources = g_ptr_array_new_with_free_func(scenario_source_free);
   if (!lay_all(s, own, opt, error) || !scenario_agrees(s, opt, error)) return NULL;
   settle_threads(s);
+  settle_path(s, "subject");
+  settle_path(s, "model");
   return g_steal_pointer(&s);
 }
 

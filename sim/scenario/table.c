@@ -26,8 +26,10 @@ static const KeyInfo rows[] = {
      .about = "Which of several events at one instant comes first under run; check tries all orders."},
     {"end", K_TIME | K_WORD, .dflt = "none", .words = "none", .example = "end: 10s",
      .about = "When a run ends; none: when every process is done."},
-    {"subject", K_TEXT, .example = "subject: pg19-procarray",
-     .about = "A bundled subject: code that stands in place of the built-in model."},
+    {"subject", K_TEXT, .example = "subject: ./mine.so",
+     .about =
+         "Code in place of the built-in model: a shared object by its path from this file, or a bundled subject by its "
+         "name; see stampede subject."},
     {"model", K_TEXT, .example = "model: ./mine.so",
      .about = "A model of your own: a shared object by its path from this file, or by its name beside the program; see "
               "model/world/TUTORIAL.md. All its checks are judged."},

@@ -8,7 +8,7 @@
 typedef struct {
   DocumentKind kind;
   const ScenarioOptions *opt;
-  bool plugged; /* a user's model: it has checks of its own, known when it is built */
+  bool plugged; /* a user's model or code: it has checks of its own, known when it is built */
   GError **error;
 } Check;
 
@@ -200,7 +200,8 @@ static bool check_node(const Check *c, const Node *n, const char *pattern, const
 
 bool validate_document(const Node *root, DocumentKind kind, const ScenarioOptions *opt, GError **error) {
   static const char *const what[] = {"scenario", "preset", "profile"};
-  const Check c = {kind, opt, root->kind == NODE_MAP && node_child(root, "model"), error};
+  const Check c = {kind, opt, root->kind == NODE_MAP && (node_child(root, "model") || node_child(root, "subject")),
+                   error};
   if (root->kind == NODE_MAP) return check_map(&c, root, kind == DOCUMENT_PROFILE ? "@profile" : "", "");
   g_propagate_error(error, mark_error(&root->mark, NULL, "is %s; a %s is a map of keys", node_kind(root), what[kind]));
   return false;

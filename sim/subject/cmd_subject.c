@@ -35,7 +35,8 @@ static int interrupted_build(GError *error) {
 }
 
 static int build(const App *app, const SubjectOptions *o, bool quiet) {
-  if (!o->tree) return cli_refuse(EXIT_INPUT, "subject build: --tree DIR is needed");
+  if (!o->tree && !o->manifest)
+    return cli_refuse(EXIT_INPUT, "subject build: --tree DIR is needed, or --manifest FILE");
   if (!o->output) return cli_refuse(EXIT_INPUT, "subject build: -o FILE is needed");
   if (output_is_stdout(o->output)) return cli_refuse(EXIT_INPUT, "subject build: -o needs the name of a file");
   if (cli_writable(o->output) != EXIT_MET) return EXIT_ENVIRONMENT;
@@ -44,7 +45,7 @@ static int build(const App *app, const SubjectOptions *o, bool quiet) {
   GError *error = NULL;
   g_autoptr(Manifest) m = manifest_read(o->manifest ? o->manifest : bundled, &error);
   if (!m) return cli_fail(error);
-  BuildOptions options = {.tree = o->tree,
+  BuildOptions options = {.tree = o->tree ? o->tree : m->folder,
                           .build = o->build,
                           .include = include,
                           .output = o->output,
@@ -93,6 +94,56 @@ static int info(SubjectOptions *o) {
   return child_command(tell_info, o);
 }
 
+/* ---- new ---- */
+
+static const struct {
+  const char *template, *suffix;
+} files[] = {{"subject.c", ".c"}, {"manifest.yaml", ".yaml"}, {"scenario.yaml", "-scenario.yaml"}};
+
+/* A word of scenarios, and of file names. */
+static bool is_name(const char *name) {
+  if (!g_ascii_isalpha(*name) || strlen(name) > 60) return false;
+  for (; *name; name++)
+    if (!g_ascii_isalnum(*name) && *name != '-' && *name != '_') return false;
+  return true;
+}
+
+static void fill(Output *out, const void *text) {
+  output_str(out, text);
+}
+
+static int write_file(const char *folder, const char *name, guint i) {
+  g_autofree char *from = g_build_filename(folder, "template", files[i].template, NULL), *text = NULL;
+  g_autofree char *to = g_strconcat(name, files[i].suffix, NULL);
+  GError *error = NULL;
+  if (!g_file_get_contents(from, &text, NULL, &error)) return cli_fail(error);
+  g_autoptr(GString) filled = g_string_new(text);
+  g_string_replace(filled, "@NAME@", name, 0);
+  return cli_write(to, fill, filled->str);
+}
+
+static int make_new(const App *app, const char *name, bool quiet) {
+  g_autofree char *folder = subject_folder(app);
+  if (!name) return cli_refuse(EXIT_INPUT, "subject new: NAME is needed");
+  if (!is_name(name))
+    return cli_refuse(EXIT_INPUT, "subject new %s: a name starts with a letter, and has letters, digits, - and _",
+                      name);
+  for (guint i = 0; i < G_N_ELEMENTS(files); i++) {
+    g_autofree char *to = g_strconcat(name, files[i].suffix, NULL);
+    if (g_file_test(to, G_FILE_TEST_EXISTS)) return cli_refuse(EXIT_INPUT, "subject new: %s is there already", to);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(files); i++) {
+    int status = write_file(folder, name, i);
+    if (status != EXIT_MET) return status;
+  }
+  if (!quiet)
+    printf("wrote %s.c, %s.yaml, %s-scenario.yaml; now\n"
+           "  stampede subject build --manifest %s.yaml -o %s.so\n"
+           "  stampede run %s-scenario.yaml\n",
+           name, name, name, name, name, name);
+  return EXIT_MET;
+}
+
 int cmd_subject(const App *app, int argc, char **argv) {
   CliOptions common = {0};
   SubjectOptions o = {0};
@@ -112,6 +163,8 @@ int cmd_subject(const App *app, int argc, char **argv) {
     status = build(app, &o, common.quiet);
   else if (left && strcmp(left[0], "info") == 0)
     o.file = left[1], o.json = common.json, status = info(&o);
+  else if (left && strcmp(left[0], "new") == 0)
+    status = make_new(app, left[1], common.quiet);
   else if (left)
     cli_refuse(EXIT_INPUT, "subject %s: no such kind; build, info or new would be right", left[0]);
   char *texts[] = {o.tree, o.build, o.manifest, o.output};

@@ -66,8 +66,13 @@ static void become_fault(const char *words, ucontext_t *c) {
   go_on_landing(c, subject_here->running);
 }
 
+/* The stack's guard page, and what a large frame may jump over beyond it. */
+static bool out_of_stack(int number, const siginfo_t *info) {
+  const char *first = subject_here->running->first_frame, *at = info->si_addr;
+  return number == SIGSEGV && at < first - SUBJECT_STACK_BYTES + 4096 && at > first - 2 * SUBJECT_STACK_BYTES;
+}
+
 static void on_signal(int number, siginfo_t *info, void *context) {
-  (void)info;
   const Subject *s = subject_here;
   bool runs = s && s->running && s->running->first_frame;
   if (!runs || (!in_subject(pc_of(context)) && !s->entered_from)) {
@@ -75,8 +80,10 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     raise(number);
     return;
   }
-  for (guint i = 0; i < G_N_ELEMENTS(signals); i++)
-    if (signals[i].number == number) become_fault(signals[i].words, context);
+  const char *words = out_of_stack(number, info) ? "out of stack (64 KiB)" : NULL;
+  for (guint i = 0; i < G_N_ELEMENTS(signals) && !words; i++)
+    if (signals[i].number == number) words = signals[i].words;
+  become_fault(words, context);
 }
 
 static void on_clock(int number, siginfo_t *info, void *context) {

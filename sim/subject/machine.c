@@ -4,20 +4,25 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <xxhash.h>
 
-enum { STACK_BYTES = 64 << 10 };
-#define SHARED_MOST (UINT64_C(1) << 38) /* addresses; memory is taken when it is touched */
+/* Addresses; memory is taken when it is touched. Always the same ones, so that pointers kept in shared memory, and with
+ * them hashes and whatever code decides by an address, are the same in every run. They lie where Linux puts nothing by
+ * itself (programs are near 0x55.., mappings below 0x7f..) and ASan keeps no shadow (it ends at 0x10007fff8000). */
+#define SHARED_AT   UINT64_C(0x200000000000)
+#define SHARED_MOST (UINT64_C(1) << 38)
+#define HEAP_AT     UINT64_C(0x300000000000)
 #define HEAP_MOST   (UINT64_C(1) << 40)
 
 Subject *subject_here;
 
 /* ---- life ---- */
 
-static char *addresses(uint64_t bytes) {
-  void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) g_error("no addresses left for a subject's memory");
-  return at;
+/* A kernel that does not know MAP_FIXED_NOREPLACE (before 4.17) takes the address as a wish. */
+static char *addresses(uint64_t at, uint64_t bytes) {
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+  char *got = mmap((void *)(uintptr_t)at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (got == (char *)(uintptr_t)at) return got;
+  g_error("no address space for a subject's memory at %#" G_GINT64_MODIFIER "x", at);
 }
 
 static void clear_structure(void *data) {
@@ -27,6 +32,9 @@ static void clear_structure(void *data) {
 }
 static void clear_lock(void *data) {
   g_free(((Lock *)data)->name);
+}
+static void clear_semaphore(void *data) {
+  g_free(((Semaphore *)data)->name);
 }
 static void free_proc(void *data) {
   Proc *p = data;
@@ -42,10 +50,11 @@ Subject *subject_new(Image *image, World *w, Segment *segment, bool lines, int64
   Subject *s = g_new0(Subject, 1);
   *s = (Subject){.image = image, .code = image_subject(image), .w = w, .segment = segment};
   s->lines = lines;
+  s->looker = -1;
   s->accesses = accesses ? accesses : SUBJECT_ACCESSES;
   s->reserved = SHARED_MOST;
-  s->base = addresses(SHARED_MOST);
-  s->heap = s->heap_next = addresses(HEAP_MOST);
+  s->base = addresses(SHARED_AT, SHARED_MOST);
+  s->heap = s->heap_next = addresses(HEAP_AT, HEAP_MOST);
   s->heap_end = s->heap + HEAP_MOST;
   s->structures = g_array_new(FALSE, TRUE, sizeof(Structure));
   g_array_set_clear_func(s->structures, clear_structure);
@@ -60,6 +69,7 @@ Subject *subject_new(Image *image, World *w, Segment *segment, bool lines, int64
   g_array_set_clear_func(s->locks, clear_lock);
   g_array_set_size(s->locks, 1);
   s->semaphores = g_array_new(FALSE, TRUE, sizeof(Semaphore));
+  g_array_set_clear_func(s->semaphores, clear_semaphore);
   g_array_set_size(s->semaphores, 1);
   subject_watch_crashes();
   s->other_field = ledger_field(world_ledger(w), "shared memory");
@@ -134,7 +144,7 @@ void subject_broken(const void *pc, const char *format, ...) {
 
 static Coro *stack_take(Subject *s, void (*fn)(Coro *self, void *arg), void *arg) {
   if (!s->stacks->len) {
-    Coro *c = coro_new(fn, arg, STACK_BYTES);
+    Coro *c = coro_new(fn, arg, SUBJECT_STACK_BYTES);
     if (!c) g_error("no memory left for a subject's stack");
     return c;
   }
@@ -168,6 +178,7 @@ void subject_call(Subject *s, int process, void (*fn)(int64_t), int64_t argument
 }
 
 static void stack_give(Subject *s, Proc *p) {
+  p->first_frame = NULL;
   g_ptr_array_add(s->stacks, g_steal_pointer(&p->stack));
 }
 
@@ -177,7 +188,7 @@ static void enter(Subject *s, Proc *p) {
   hooks.base = (uintptr_t)s->base;
   hooks.image = (uintptr_t)image_code(s->image).start;
   hooks.image_bytes = image_code(s->image).bytes;
-  hooks.size = s->starting ? 0 : segment_size(s->segment);
+  hooks.size = s->starting || s->looking ? 0 : segment_size(s->segment);
   static MemoryHot never = {.table = {UINT64_MAX, UINT64_MAX}, .page_shift = 12};
   hooks.as = p->as;
   hooks.hot = p->as && !s->record ? (MemoryHot *)p->as : &never;
@@ -277,7 +288,7 @@ bool subject_start(Subject *s, GError **error) {
   ImageRange data = image_data(s->image);
   s->pristine = g_memdup2(data.start, data.bytes);
   if (s->before) s->before(s->before_data);
-  int p = subject_fork(s, NULL, 0);
+  int p = s->looker = subject_fork(s, NULL, 0);
   s->starting = true;
   SubjectState state = subject_at_once(s, p, run_start, 0);
   s->starting = false;
@@ -296,6 +307,28 @@ bool subject_start(Subject *s, GError **error) {
 void subject_before_start(Subject *s, void (*before)(void *data), void *data) {
   s->before = before;
   s->before_data = data;
+}
+
+/* ---- looking ---- */
+
+typedef struct {
+  void (*fn)(void *data);
+  void *data;
+} Look;
+
+static void run_look(int64_t look) {
+  const Look *l = (const void *)(intptr_t)look;
+  l->fn(l->data);
+}
+
+bool subject_look(Subject *s, void (*fn)(void *data), void *data) {
+  Look look = {fn, data};
+  g_assert(!s->running && s->looker >= 0);
+  if (s->fault) return false;
+  s->looking = true;
+  SubjectState state = subject_at_once(s, s->looker, run_look, (int64_t)(intptr_t)&look);
+  s->looking = false;
+  return state == SUBJECT_RETURNED && !s->fault;
 }
 
 /* ---- what others ask ---- */
@@ -336,13 +369,8 @@ bool subject_trapped(const Subject *s) {
   return s->trapped;
 }
 
-Hash128 subject_hash(const Subject *s) {
-  XXH3_state_t *h = XXH3_createState();
-  XXH3_128bits_reset(h);
-  XXH3_128bits_update(h, s->base, segment_size(s->segment));
-  XXH128_hash_t hash = XXH3_128bits_digest(h);
-  XXH3_freeState(h);
-  return (Hash128){hash.low64, hash.high64};
+uint64_t subject_stops(const Subject *s) {
+  return s->stops;
 }
 
 void subject_record(Subject *s, void (*access)(void *data, uint64_t address, uint64_t bytes, bool write), void *data) {

@@ -116,6 +116,12 @@ static Lock *lock_of(Subject *s, StmLock lock, const void *pc) {
   return l;
 }
 
+static void may_take_one_more(Subject *s, const Lock *l, const void *pc) {
+  SiteId held[LOCKS_HELD_MAX];
+  if (lock_held_by(s->w, s->running->self, held, LOCKS_HELD_MAX) == LOCKS_HELD_MAX)
+    subject_broken(pc, "%s is asked for by who holds %d locks already", l->name, LOCKS_HELD_MAX);
+}
+
 static void tell(Subject *s, const Lock *l, SubjectLockEvent e) {
   if (!s->told) return;
   int64_t ns = s->told(s->told_data, s->running->self, l->name, e);
@@ -129,6 +135,7 @@ void stm_lock_acquire(StmLock lock, bool shared) {
   subject_settle();
   Lock *l = lock_of(s, lock, pc);
   if (lock_held(s->w, l->lock, s->running->self)) subject_broken(pc, "%s is asked for by who holds it", l->name);
+  may_take_one_more(s, l, pc);
   tell(s, l, SUBJECT_LOCK_ASKED);
   Step step = lock_acquire(s->w, l->lock, s->running->self, shared ? LOCK_SHARED : LOCK_EXCLUSIVE);
   if (step.kind == STEP_BLOCKED) subject_stop(step);
@@ -142,6 +149,8 @@ bool stm_lock_try(StmLock lock, bool shared) {
   const void *pc = PC;
   subject_settle();
   Lock *l = lock_of(s, lock, pc);
+  if (lock_held(s->w, l->lock, s->running->self)) return false;
+  may_take_one_more(s, l, pc);
   if (!lock_try(s->w, l->lock, s->running->self, shared ? LOCK_SHARED : LOCK_EXCLUSIVE)) return false;
   tell(s, l, SUBJECT_LOCK_ASKED);
   tell(s, l, SUBJECT_LOCK_GOT);
@@ -184,8 +193,8 @@ void subject_on_lock(Subject *s, int64_t (*told)(void *data, ProcId p, const cha
 /* ---- semaphores: an up hands its count to the first waiter ---- */
 
 StmSemaphore stm_semaphore_new(const char *name, int count) {
-  (void)name;
-  Semaphore sem = {.count = count};
+  if (count < 0) subject_broken(PC, "stm_semaphore_new(\"%s\"): a count below 0", name);
+  Semaphore sem = {.count = count, .name = g_strdup(name)};
   g_array_append_val(here()->semaphores, sem);
   return here()->semaphores->len - 1;
 }
@@ -205,7 +214,7 @@ void stm_semaphore_down(StmSemaphore sem) {
     return;
   }
   if (s->alone) subject_broken(pc, "waits for a semaphore while nobody else is there");
-  if (!m->queue) m->queue = queue_new(s->w, "semaphore");
+  if (!m->queue) m->queue = queue_new(s->w, m->name);
   subject_stop(queue_wait(s->w, m->queue, s->running->self));
 }
 

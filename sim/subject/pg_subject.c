@@ -27,8 +27,8 @@ struct PgSubject {
   Place free[PG_POOL_COUNT], h_xids, h_subxids, h_status, h_offsets; /* of PROC_HDR */
   Place num, nos;                                                    /* of ProcArrayStruct */
   bool dlist;
-  guint8 *listed; /* by procno, valid while `looked` is the number of steps made */
-  uint64_t steps, looked;
+  guint8 *listed;  /* by procno, */
+  uint64_t looked; /* valid while the code has run so often */
   int64_t (*told)(void *server, ProcId p, PgLockEvent e);
   void *server;
 };
@@ -90,18 +90,19 @@ static void call(void *data, int process, PgCall what, int argument) {
 }
 
 /* Its own pgxactoff is no follower's. */
-static void note_own(PgSubject *p, int process) {
+int pg_subject_note_own(PgSubject *p, int process) {
   int procno = subject_ask(p->s, process, p->pg->procno);
-  if (procno < 0) return;
+  if (procno < 0) return procno;
   const char *own = p->h_offsets.there ? *(char *const *)(p->hdr + p->h_offsets.f.offset) + (uint64_t)procno * 4
                                        : p->all_procs + (uint64_t)procno * p->pgproc_size + p->offset.f.offset;
   subject_own_word(p->s, process, subject_address(p->s, own));
+  return procno;
 }
 
 static PgCodeState state_of(PgSubject *p, int process, SubjectState s, bool truth) {
   if (s == SUBJECT_RUNS) return PGCODE_GOES_ON;
   if (s == SUBJECT_EXITED) return PGCODE_ENDED;
-  note_own(p, process);
+  pg_subject_note_own(p, process);
   return truth && !subject_truth(p->s, process) ? PGCODE_FALSE : PGCODE_RETURNED;
 }
 
@@ -109,7 +110,6 @@ static Step go(void *data, int process, ProcId self, PgCodeState *state) {
   PgSubject *p = data;
   SubjectState s;
   Step step = subject_go(p->s, process, self, &s);
-  p->steps++;
   *state = state_of(p, process, s, true);
   return step;
 }
@@ -118,7 +118,6 @@ static PgCodeState at_once(void *data, int process, PgCall what) {
   PgSubject *p = data;
   int64_t given = what == PGCALL_INIT_PROCESS ? g_array_index(p->kinds, int, process) : 0;
   SubjectState s = subject_at_once(p->s, process, calls[what].fn, given);
-  p->steps++;
   return state_of(p, process, s, false);
 }
 
@@ -356,13 +355,13 @@ static int free_next(const void *data, int procno_) {
 }
 
 static void look_at_lists(PgSubject *p) {
-  if (p->looked == p->steps) return;
+  if (p->looked == subject_stops(p->s)) return;
   memset(p->listed, 0, (size_t)p->pools.total);
   for (PgPool pool = 0; pool < PG_POOL_COUNT; pool++) {
     int left = p->pools.total;
     for (int n = free_first(p, pool); n >= 0 && left-- > 0; n = free_next(p, n)) p->listed[n] = 1;
   }
-  p->looked = p->steps;
+  p->looked = subject_stops(p->s);
 }
 
 static void slot(const void *data, int procno_, PgSlot *out) {

@@ -21,6 +21,8 @@ typedef struct {
   bool dirty;
 } Row;
 
+enum { SUBJECT_STACK_BYTES = 64 << 10 };
+
 typedef struct Proc Proc;
 struct Proc {
   int number, pid;
@@ -50,6 +52,7 @@ typedef struct {
 typedef struct {
   ObjectId queue; /* 0 before anybody waits */
   int count;
+  char *name;
 } Semaphore;
 
 struct Subject {
@@ -81,6 +84,8 @@ struct Subject {
   bool lines;   /* cache lines are counted */
   uint32_t *line_owner, owners;
   bool alone, starting; /* nobody else is there; `start` runs */
+  bool looking;         /* a check or `describe` runs: shared memory is looked at, and nothing is counted */
+  int looker;           /* the process that ran `start`, and then looks; -1: none yet */
   int64_t accesses;
   uint64_t faults_base, faults_bytes, moves_base, moves_bytes;
   uint32_t moves_width;

@@ -61,10 +61,18 @@ SubjectUse subject_take_use(Subject *s, int process);
 void subject_count_faults_in(Subject *s, uint64_t base, uint64_t bytes, uint64_t page_size);
 int64_t subject_take_faults_in(Subject *s, int process);
 
+/* fn(data) as a process that nobody sees, between two steps: with variables as `start` left them, shared memory as it
+ * is, and nothing counted. False: the code broke (subject_fault). */
+bool subject_look(Subject *s, void (*fn)(void *data), void *data);
+
 /* What ended the run: "PANIC: ...", "endless: ...", with file:line of the subject; NULL: nothing. */
 const char *subject_fault(const Subject *s);
-bool subject_trapped(const Subject *s); /* it was a call of what nothing models: a fault of the manifest */
-Hash128 subject_hash(const Subject *s); /* of shared memory and the processes' variables */
+bool subject_trapped(const Subject *s);   /* it was a call of what nothing models: a fault of the manifest */
+uint64_t subject_stops(const Subject *s); /* goes up whenever its code has run */
+/* Identity of its state: shared and private memory, each process's variables, semaphores, which call is under way. The
+ * same in every run, wherever the loader has put the object and its stacks. What a call has on its stack is not in it.
+ */
+Hash128 subject_hash(const Subject *s);
 
 /* Every access, for tests that compare orders; NULL: none. */
 void subject_record(Subject *s, void (*access)(void *data, uint64_t address, uint64_t bytes, bool write), void *data);

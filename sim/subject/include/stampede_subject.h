@@ -5,14 +5,17 @@
  * StampedeSubject named stampede_subject. Each virtual process has its own copy of the object's variables (as after
  * fork); what stm_shared returns is seen by all. A function runs on its process's own stack until it returns, and may
  * stop in any function below that waits. No GLib, no stampede headers are needed.
- * Nothing here may be called before `start`. Limits: 64 KiB of stack; 256 locks, semaphores and latches of each kind
- * beside those made in bulk; no threads, no fork, no I/O. */
+ * Nothing here may be called before `start`, and nothing that waits in a check or in `describe`.
+ *
+ * Shared memory lies at the same addresses in every run, so pointers into it may be kept in it. A spin loop must call
+ * stm_spin in each round. Limits: 64 KiB of stack; a process holds six locks at most; 8 checks; no threads, no fork, no
+ * I/O (what is called and nobody defines is a trap, and the run says which). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define STAMPEDE_SUBJECT_VERSION 1
+#define STAMPEDE_SUBJECT_VERSION 2
 #define STAMPEDE_SUBJECT_SYMBOL  "stampede_subject"
 
 typedef struct {
@@ -22,9 +25,10 @@ typedef struct {
 
 typedef struct {
   const char *name, *about; /* "each-node-once" */
-  /* Looks at shared memory between two steps, uninstrumented. True: broken; says why, at most `size` bytes with the 0.
-   */
+  /* Looks at shared memory between two steps: what it touches is counted nowhere, and it must change nothing. True:
+   * broken; says why, at most `size` bytes with the 0. */
   bool (*broken)(char *why, size_t size);
+  bool at_end; /* judged only when all scripts have ended: for what may be amiss in between */
 } StampedeCheck;
 
 typedef struct {
@@ -35,6 +39,8 @@ typedef struct {
   unsigned n_entries;
   const StampedeCheck *checks;
   unsigned n_checks;
+  /* The state as named variables, for traces and pictures; like a check it only looks. NULL: where each process is. */
+  void (*describe)(void (*each)(const char *name, const char *value, void *data), void *data);
   const char *kind; /* NULL; "postgres": `special` is a StampedePostgres */
   const void *special;
 } StampedeSubject;
@@ -66,7 +72,7 @@ int64_t stm_now_us(void);
 void stm_sleep_us(int64_t us);
 
 /* ---- who runs, and how it ends ---- */
-int stm_self(void); /* its pid; 0 in `start` */
+int stm_self(void); /* its pid, of no two processes the same; 0 in `start` */
 _Noreturn void
 stm_exit(const char *why); /* the process ends as FATAL does: no further call is made of it. NULL: in peace */
 _Noreturn void stm_panic(const char *why); /* a violation: the run ends */
