@@ -67,9 +67,8 @@ static bool outputs_have_places(CliOptions *o) {
 /* From the working directory, not from the scenario's. */
 static void set_subject(CliOptions *o) {
   guint n = o->sets ? g_strv_length(o->sets) : 0;
-  g_autofree char *path = g_canonicalize_filename(o->subject, NULL);
   o->sets = g_renew(char *, o->sets, n + 2);
-  o->sets[n] = g_strconcat("subject=", path, NULL);
+  o->sets[n] = scenario_path_override("subject", o->subject, NULL);
   o->sets[n + 1] = NULL;
 }
 

@@ -247,10 +247,16 @@ static Model *build_plugged(const Scenario *s, const Costs *costs, void (*driver
 /* With a subject: a server's code takes a workload or processes, any other processes. */
 static bool build_subject(Model *m, const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data),
                           void *data, bool saved, GError **error) {
+  if (saved) {
+    g_propagate_error(error, scenario_complain(s, "subject",
+                                               "a search saves and restores states, which code on stacks "
+                                               "of its own does not let it; run simulates it"));
+    return false;
+  }
   if (!take_image(m, s, error)) return false;
   const char *name = image_subject(m->image)->name;
   bool processes = scenario_given(s, "processes"), workload = !scenario_is(s, "workload.kind", "none");
-  if (image_is_server(m) && (processes || workload)) return build(m, s, costs, driver, data, saved, error);
+  if (image_is_server(m) && (processes || workload)) return build(m, s, costs, driver, data, false, error);
   m->ops = &processes_ops;
   if (!image_is_server(m) && processes) return plain_build(m, s, costs, driver, data, error);
   g_propagate_error(error, image_is_server(m)

@@ -12,12 +12,6 @@ static bool is_preset(const char *word, const char *const *dirs) {
   return path && !g_str_has_prefix(word, "variant-");
 }
 
-/* In double quotes, which YAML and JSON write alike: a file's name may hold anything. */
-static char *subject_of(const char *path) {
-  g_autofree char *absolute = g_canonicalize_filename(path, NULL), *escaped = g_strescape(absolute, NULL);
-  return g_strdup_printf("subject=\"%s\"", escaped);
-}
-
 char *side_variants(const char *names_plus) {
   g_auto(GStrv) names = g_strsplit(names_plus, "+", -1);
   g_autofree char *joined = g_strjoinv(", ", names);
@@ -37,7 +31,7 @@ bool side_apply(const char *side, const char *const *dirs, GPtrArray *sets, GErr
   if (strchr(side, '='))
     set = g_strdup(side);
   else if (path || g_str_has_suffix(side, ".so"))
-    set = subject_of(side);
+    set = scenario_path_override("subject", side, NULL);
   else if (!is_preset(side, dirs))
     set = side_variants(side);
   else if (g_str_has_prefix(side, VERSION))

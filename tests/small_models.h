@@ -3,6 +3,7 @@
 #pragma once
 #include "checks/search.h"
 #include "sim/own_checks.h"
+#include "sim/plugged.h"
 #include "tests/harness.h"
 
 static inline Model *small_build(void (*driver)(World *w, void *data), void *data, void *source, GError **error) {

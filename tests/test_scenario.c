@@ -121,9 +121,10 @@ static void defaults(void) {
   expect_int(scenario_sources(s)->len, ==, 0);
 }
 
-/* Keys of poolers and clients: test_scenario_pooler.c. */
-static bool of_clients(const char *path) {
-  static const char *const sections[] = {"pooler", "clients", "servers", "network", "events", "explore", NULL};
+/* Keys of poolers and clients: test_scenario_pooler.c; of processes: test_scenario_processes.c. */
+static bool told_elsewhere(const char *path) {
+  static const char *const sections[] = {"pooler", "clients", "servers",   "network",
+                                         "events", "explore", "processes", NULL};
   g_autofree char *section = g_strndup(path, strcspn(path, ".["));
   return g_strv_contains(sections, section);
 }
@@ -131,7 +132,7 @@ static bool of_clients(const char *path) {
 static void every_default_is_right(void) {
   for (guint i = 0, n = key_rows(); i < n; i++) {
     const KeyInfo *k = key_row(i);
-    if (k->hint || of_clients(k->path)) continue;
+    if (k->hint || told_elsewhere(k->path)) continue;
     expect(k->about && *k->about);
     if (!k->dflt || *k->path == '@' || !strcmp(k->path, "about") || strchr(k->path, '[')) continue;
     if (!strcmp(k->path, "workload.kind")) continue; /* goes with any */
@@ -150,7 +151,7 @@ static void every_example_is_right(void) {
   for (guint i = 0, n = key_rows(); i < n; i++) {
     const char *path = key_row(i)->path, *dot = strchr(path, '.');
     if (*path == '@' || strchr(path, '[') || g_str_has_prefix(path, "published.") || !strcmp(path, "preset") ||
-        key_row(i)->hint || key_row(i)->alias || of_clients(path))
+        key_row(i)->hint || key_row(i)->alias || told_elsewhere(path))
       continue;
     g_autofree char *told = scenario_explain(path);
     g_auto(GStrv) parts = g_strsplit(g_strchomp(told), "example: ", 2);

@@ -81,19 +81,26 @@ static void settle_threads(Scenario *s) {
   threads->text = g_strdup_printf("%" G_GINT64_FORMAT, (gint64)clients);
 }
 
+/* In double quotes, which YAML and JSON write alike: a file's name may hold anything. Bytes of UTF-8 stay. */
+char *scenario_path_override(const char *key, const char *path, const char *base) {
+  char beyond_ascii[129] = {0};
+  for (int i = 0; i < 128; i++) beyond_ascii[i] = (char)(128 + i);
+  g_autofree char *absolute = g_canonicalize_filename(path, base), *escaped = g_strescape(absolute, beyond_ascii);
+  return g_strdup_printf("%s=\"%s\"", key, escaped);
+}
+
 /* A path in the file is relative to the file, one of --set to the working directory. From here on it is absolute, also
  * in the overrides, so that a trace finds it from anywhere. */
 static void settle_path(Scenario *s, const char *key) {
   Node *n = node_child(s->root, key);
   if (!n || n->kind != NODE_SCALAR || !strchr(n->text, '/') || g_path_is_absolute(n->text)) return;
   g_autofree char *dir = g_path_get_dirname(s->file), *beside = g_canonicalize_filename(n->command ? "." : dir, NULL);
+  g_ptr_array_remove_index(s->overrides, s->overrides->len - 1);
+  g_ptr_array_add(s->overrides, scenario_path_override(key, n->text, beside));
+  g_ptr_array_add(s->overrides, NULL);
   char *path = g_canonicalize_filename(n->text, beside);
-  g_autofree char *escaped = g_strescape(path, NULL);
   g_free(n->text);
   n->text = path;
-  g_ptr_array_remove_index(s->overrides, s->overrides->len - 1);
-  g_ptr_array_add(s->overrides, g_strdup_printf("%s=\"%s\"", key, escaped));
-  g_ptr_array_add(s->overrides, NULL);
 }
 
 /* own: the scenario's document. What --set names is read twice: to know which presets it wants, then over everything.

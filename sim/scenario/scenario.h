@@ -60,6 +60,9 @@ const char *scenario_file(const Scenario *s);             /* as it was named */
 const char *const *scenario_overrides(const Scenario *s); /* "KEY=VALUE", seed included; a trace's header keeps them */
 const GPtrArray *scenario_sources(const Scenario *s);     /* of ScenarioSource, in the order of the layers */
 
+/* KEY="PATH", as an override; a relative path from the folder `base`, or from the working directory (NULL). g_free. */
+char *scenario_path_override(const char *key, const char *path, const char *base);
+
 bool scenario_given(const Scenario *s, const char *key); /* somewhere in the layers, not only as a default */
 bool scenario_is(const Scenario *s, const char *key, const char *word); /* the value, or the name of the policy */
 guint scenario_count(const Scenario *s, const char *key); /* entries of a list; 0 where nothing is given */
