@@ -1,7 +1,9 @@
 /* cmd_replay.c - stampede replay: a trace carries the scenario with everything it stood on, so it is run again from
  * there, with its choices read from the trace, and each recorded field, hash and metric is compared. */
 #include "sim/cli.h"
+#include "sim/object_path.h"
 #include "sim/subject/child.h"
+#include "sim/subject/image.h"
 #include "sim/tracing.h"
 #include "traces/diff.h"
 #include <string.h>
@@ -160,7 +162,6 @@ static int replay_scenario(const App *app, Replay *r, const CliOptions *o, const
                    .chosen = on_chosen,
                    .saw = on_saw,
                    .replay = r,
-                   .subject = h->subject,
                    .interrupted = cli_interrupted()};
   look_ahead(trace_reader_name(r->reader), &ro);
   bool explored = strcmp(h->command, "check") == 0;
@@ -170,6 +171,18 @@ static int replay_scenario(const App *app, Replay *r, const CliOptions *o, const
   if (r->error) return replay_fail(g_steal_pointer(&r->error));
   int status = verdict(r, o, result), written = cli_write_result(result, o);
   return status == EXIT_MET ? written : status;
+}
+
+/* Another object than the recorded one: "subject:NAME@HASH". Exit status; said. */
+static int look_at_subject(const TraceHeader *h, const Scenario *s) {
+  const char *recorded = strrchr(h->subject, '@');
+  g_autofree char *path = object_path(scenario_word(s, "subject"), "subjects", scenario_file(s));
+  GError *error = NULL;
+  g_autofree char *now = image_hash_of(path, &error);
+  if (!now) return cli_fail(error);
+  if (recorded && strcmp(recorded + 1, now) == 0) return EXIT_MET;
+  return cli_refuse(EXIT_INPUT, "%s: the trace is of another subject: recorded %s, now %s", path,
+                    recorded ? recorded + 1 : h->subject, now);
 }
 
 typedef struct {
@@ -192,8 +205,10 @@ static int replay(const App *app, Replay *r, const CliOptions *o) {
   if (changed) return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), changed);
   g_autoptr(Scenario) s = scenario_of(app, h, &error);
   if (!s) return cli_fail(error);
+  if (!scenario_given(s, "subject")) return replay_scenario(app, r, o, s);
   InChild c = {app, r, o, s};
-  return scenario_given(s, "subject") ? child_command(replay_in_child, &c) : replay_scenario(app, r, o, s);
+  int status = look_at_subject(h, s);
+  return status == EXIT_MET ? child_command(replay_in_child, &c) : status;
 }
 
 int cmd_replay(const App *app, int argc, char **argv) {

@@ -15,9 +15,8 @@ typedef struct {
   bool (*chosen)(void *replay, const char *what, uint64_t n, uint64_t *took);
   bool (*saw)(void *replay, const TraceStep *step);
   void *replay;
-  int64_t judge_at;    /* with saw: a step after which checks are judged whatever the stride; -1: none */
-  const char *subject; /* replay: as the trace's header has it; another one is refused. NULL: any */
-  bool lasso;          /* replay: the recorded steps from this one on are a round */
+  int64_t judge_at; /* with saw: a step after which checks are judged whatever the stride; -1: none */
+  bool lasso;       /* replay: the recorded steps from this one on are a round */
   int64_t lasso_from;
   int64_t stop_at; /* with saw: after so many steps it is over, as if interrupted, if there is more to come; 0: none */
 } RunOptions;

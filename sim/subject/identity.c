@@ -71,7 +71,7 @@ static void hash_process(Hashing *x, const Proc *p) {
   hash_number(x, p->pid);
   hash_number(x, p->state);
   hash_number(x, p->argument);
-  hash_number(x, (int64_t)canonical(x, p->stack ? (uintptr_t)p->fn : 0));
+  if (p->stack) XXH3_128bits_update(x->h, p->doing, strlen(p->doing) + 1);
   hash_memory(x, x->s->loaded == p ? data.start : p->data, data.bytes);
 }
 

@@ -61,16 +61,30 @@ static bool is_of_this_version(Image *i, const char *contents, gsize length, GEr
   return complain(error, i->path, what);
 }
 
-static bool read_hash(Image *i, GError **error) {
-  g_autofree char *contents = NULL;
-  gsize length;
-  g_autoptr(GError) problem = NULL;
-  if (!g_file_get_contents(i->path, &contents, &length, &problem)) return complain(error, i->path, problem->message);
-  if (!is_object(i->path, contents, length, error)) return false;
-  if (!is_of_this_version(i, contents, length, error)) return false;
+static char *hash_text(const char *contents, gsize length) {
   XXH128_hash_t h = XXH3_128bits(contents, length);
-  i->hash =
-      g_strdup_printf("%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", (guint64)h.high64, (guint64)h.low64);
+  return g_strdup_printf("%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", (guint64)h.high64, (guint64)h.low64);
+}
+
+static char *read_file(const char *path, gsize *length, GError **error) {
+  char *contents = NULL;
+  g_autoptr(GError) problem = NULL;
+  if (!g_file_get_contents(path, &contents, length, &problem)) complain(error, path, problem->message);
+  return contents;
+}
+
+char *image_hash_of(const char *path, GError **error) {
+  gsize length;
+  g_autofree char *contents = read_file(path, &length, error);
+  return contents ? hash_text(contents, length) : NULL;
+}
+
+static bool read_hash(Image *i, GError **error) {
+  gsize length;
+  g_autofree char *contents = read_file(i->path, &length, error);
+  if (!contents || !is_object(i->path, contents, length, error)) return false;
+  if (!is_of_this_version(i, contents, length, error)) return false;
+  i->hash = hash_text(contents, length);
   return true;
 }
 

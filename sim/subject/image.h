@@ -19,6 +19,8 @@ const StampedeSubject *image_subject(const Image *i);
 const char *image_path(const Image *i);
 const Origin *image_origin(const Image *i);
 const char *image_hash(const Image *i); /* 32 hex digits of the file's contents */
+/* The same of a file that need not be loaded, or loadable. NULL and *error: it cannot be read. g_free. */
+char *image_hash_of(const char *path, GError **error);
 
 typedef struct {
   char *start;
