@@ -97,6 +97,82 @@ static bool search_shorter(const SearchOptions *o, Finding *f, GError **error) {
   return true;
 }
 
+/* ---- fewest processes ---- */
+
+/* Processes that never move: what is left is a part of the model's behaviour, so a way found in it is one of the
+ * model's. Not so for what ends because nobody can go on: deadlocks and what is pending for ever are left as they are.
+ */
+typedef struct {
+  bool silent[FEWER_MOST];
+} Silence;
+
+static void keep_silent(Model *m, GArray *moves, void *data) {
+  const Silence *s = data;
+  (void)m;
+  guint kept = 0;
+  for (guint i = 0; i < moves->len; i++) {
+    Move move = g_array_index(moves, Move, i);
+    bool own = move.kind == MOVE_RESUME || move.kind == MOVE_FIRE;
+    if (!own || move.subject >= FEWER_MOST || !s->silent[move.subject]) g_array_index(moves, Move, kept++) = move;
+  }
+  g_array_set_size(moves, kept);
+}
+
+static bool takes_part(const GArray *path, ProcId p) {
+  for (guint i = 0; i < path->len; i++) {
+    const Move *m = &g_array_index(path, Branch, i).move;
+    if (m->subject == p && (m->kind == MOVE_RESUME || m->kind == MOVE_FIRE)) return true;
+  }
+  return false;
+}
+
+static void take_path(Finding *f, const Finding *from) {
+  g_array_unref(f->path);
+  f->path = g_array_ref(from->path);
+  g_free(f->why);
+  f->why = g_strdup(from->why);
+}
+
+/* True: f has a way of the same length, or a shorter one, without these. */
+static bool found_without(const SearchOptions *o, Finding *f, Silence *silence, GError **error) {
+  SearchOptions again = *o;
+  const Check *only = o->checks[f->check];
+  again.checks = &only;
+  again.n_checks = again.jobs = again.findings_max = 1;
+  again.strategy = STRATEGY_BFS;
+  again.store = STORE_FULL;
+  again.max_depth = f->path->len;
+  again.max_states = FEWER_STATES;
+  again.progress = NULL;
+  again.stepper.reduce = keep_silent;
+  again.stepper.reducer = silence;
+  g_autoptr(SearchResult) r = search_run(&again, error);
+  for (guint i = 0; r && i < r->findings->len; i++) {
+    const Finding *other = r->findings->pdata[i];
+    if (other->check < 0 || other->path->len > f->path->len) continue;
+    take_path(f, other);
+    return true;
+  }
+  return false;
+}
+
+static bool fewer_processes(const SearchOptions *o, const Shrinker *k, Finding *f, GError **error) {
+  if (f->check < 0 || check_is_liveness(o->checks[f->check])) return true;
+  Silence silence = {{false}};
+  vector_reset(k->first, world_arena(stepper_model(k->s)->world));
+  guint there = MIN(world_processes(stepper_model(k->s)->world), (guint)FEWER_MOST);
+  gint64 until = g_get_monotonic_time() + (gint64)SHRINK_SECONDS * G_USEC_PER_SEC;
+  for (ProcId p = 1; p < there; p++) {
+    if (o->deadline_us && g_get_monotonic_time() >= o->deadline_us) return true;
+    if (g_get_monotonic_time() >= until || !takes_part(f->path, p)) continue;
+    GError *problem = NULL;
+    silence.silent[p] = true;
+    if (!found_without(o, f, &silence, &problem)) silence.silent[p] = false;
+    if (problem) return g_propagate_error(error, problem), false;
+  }
+  return true;
+}
+
 static void thin(Shrinker *k, Finding *f) {
   k->check = f->check;
   f->path = thin_out(k, f->path);
@@ -113,7 +189,7 @@ bool shrink_findings(const SearchOptions *search, SearchResult *r, GError **erro
   SearchOptions plain = *search;
   const SearchOptions *o = &plain;
   bool shortest = o->strategy == STRATEGY_BFS && !o->stepper.reduce;
-  if (shortest || r->findings->len == 0) return true;
+  if (r->findings->len == 0) return true;
   reduce_hooks(&plain.stepper, 0, NULL); /* paths are those of the plain model (reduce_lift) */
   Shrinker k = {.o = o, .s = search_stepper(&o->stepper, error)};
   if (!k.s) return false;
@@ -122,8 +198,8 @@ bool shrink_findings(const SearchOptions *search, SearchResult *r, GError **erro
   for (guint i = 0; ok && i < r->findings->len; i++) {
     Finding *f = r->findings->pdata[i];
     if (f->path->len == 0) continue;
-    thin(&k, f);
-    ok = search_shorter(search, f, error);
+    if (!shortest) thin(&k, f);
+    ok = (shortest || search_shorter(search, f, error)) && fewer_processes(o, &k, f, error);
   }
   vector_layout_free(k.first);
   stepper_free(k.s);
