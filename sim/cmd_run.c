@@ -1,4 +1,5 @@
 /* cmd_run.c - stampede run. */
+#include "sim/annotate.h"
 #include "sim/cli.h"
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@ static int say(const RunResult *r, const CliOptions *o, gboolean annotate) {
   if (!o->json && !o->quiet) {
     g_autoptr(GString) text = g_string_new(NULL);
     report_text(r, text, cli_color(STDOUT_FILENO), annotate ? 1000 : 10);
+    if (annotate) annotate_text(r, text);
     status = cli_print(text->str);
   }
   if (status == EXIT_MET) status = cli_write_result(r, o);
@@ -59,7 +61,8 @@ int cmd_run(const App *app, int argc, char **argv) {
   gboolean annotate = FALSE;
   GOptionEntry own[] = {
       CLI_SUBJECT(&o),
-      {"annotate", 0, 0, G_OPTION_ARG_NONE, &annotate, "print every hot spot, not the top ten", NULL},
+      {"annotate", 0, 0, G_OPTION_ARG_NONE, &annotate,
+       "every hot spot, not the top ten; real code's source lines with their counts", NULL},
       {"repeat", 0, 0, G_OPTION_ARG_INT, &times, "run N times and compare; exit 5 when one differs", "N"},
       {"hash-every", 0, 0, G_OPTION_ARG_INT64, &k, "a state hash every K steps of the trace (default 1024)", "K"},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};

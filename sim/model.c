@@ -292,22 +292,22 @@ Model *model_build_saved(const Scenario *s, const Costs *costs, void (*driver)(W
   return build_any(s, costs, driver, data, true, error);
 }
 
-static struct Subject *code_of(const Model *m) {
+struct Subject *model_subject(const Model *m) {
   return m->code ? pg_subject_runtime(m->code) : m->plain ? plain_subject(m->plain) : NULL;
 }
 
 bool model_trapped(const Model *m) {
-  return code_of(m) && subject_trapped(code_of(m));
+  return model_subject(m) && subject_trapped(model_subject(m));
 }
 
 const char *model_fault(const Model *m) {
-  return code_of(m) ? subject_fault(code_of(m)) : NULL;
+  return model_subject(m) ? subject_fault(model_subject(m)) : NULL;
 }
 
 Hash128 model_hash(const Model *m) {
   Hash128 h = world_hash(m->world);
-  if (!code_of(m)) return h;
-  Hash128 code = subject_hash(code_of(m));
+  if (!model_subject(m)) return h;
+  Hash128 code = subject_hash(model_subject(m));
   uint64_t lo = h.lo + code.lo;
   return (Hash128){lo, h.hi + code.hi + (lo < h.lo)};
 }

@@ -46,6 +46,8 @@ bool model_trapped(const Model *m);      /* the fault is that it calls what noth
 const char *model_fault(const Model *m); /* what its real code did that ends the run; NULL: nothing */
 /* Identity of the state: the world's, and that of its real code (sim/subject/subject.h). */
 Hash128 model_hash(const Model *m);
+/* The real code that it runs; NULL: none, or it was never started. */
+struct Subject *model_subject(const Model *m);
 void model_free(Model *m);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Model, model_free)
 

@@ -74,12 +74,34 @@ static void hot_spot_row(Output *o, const RunResult *r, guint i) {
   output_string(o, h->site);
   output_str(o, ", \"faults\": ");
   output_int(o, h->faults);
+  output_str(o, ", \"stores\": ");
+  output_int(o, h->stores);
   output_str(o, ", \"share_of_faults\": ");
   output_double(o, h->share_of_faults);
   output_str(o, ", \"ms\": ");
   output_double(o, h->ms);
   output_str(o, ", \"under_lock_ms\": ");
   output_double(o, h->under_lock_ms);
+  if (h->source) output_str(o, ", \"source\": "), output_string(o, h->source);
+  output_str(o, "}");
+}
+
+static void stack_row(Output *o, const RunResult *r, guint i) {
+  const StackRow *k = &g_array_index(r->stacks, StackRow, i);
+  g_auto(GStrv) frames = g_strsplit(k->frames, ";", -1);
+  output_str(o, "{\"frames\": [");
+  for (guint f = 0; frames[f]; f++) {
+    if (f) output_str(o, ", ");
+    output_string(o, frames[f]);
+  }
+  output_str(o, "], \"structure\": ");
+  output_string(o, k->structure);
+  output_str(o, ", \"faults\": ");
+  output_int(o, k->faults);
+  output_str(o, ", \"stores\": ");
+  output_int(o, k->stores);
+  output_str(o, ", \"ms\": ");
+  output_double(o, k->ms);
   output_str(o, "}");
 }
 
@@ -124,6 +146,7 @@ void report_json(const RunResult *r, Output *o) {
   rows(o, "expectations", "[]", r->expectations->len, expectation_row, r);
   rows(o, "metrics", "{}", r->metrics->len, metric_row, r);
   rows(o, "hotspots", "[]", r->hotspots->len, hot_spot_row, r);
+  if (r->stacks->len) rows(o, "stacks", "[]", r->stacks->len, stack_row, r);
   rows(o, "unexplained", "{}", r->unexplained->len, unexplained_row, r);
   totals(r, o);
   output_str(o, "\"measured\": {\"wall_ms\": ");
@@ -209,7 +232,7 @@ static void text_hot_spots(const RunResult *r, GString *out, guint most) {
     g_string_append_printf(out, "%8" G_GINT64_FORMAT "  %5s", h->faults, share);
     report_number(out, 10, h->ms);
     report_number(out, 12, h->under_lock_ms);
-    g_string_append_printf(out, "  %-24s  %s\n", h->structure, h->site);
+    g_string_append_printf(out, h->source ? "  %-24s  %-32s  %s\n" : "  %-24s  %s\n", h->structure, h->site, h->source);
   }
 }
 

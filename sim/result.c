@@ -17,6 +17,13 @@ static void clear_row(gpointer p) {
   HotSpotRow *h = p;
   g_free(h->structure);
   g_free(h->site);
+  g_free(h->source);
+  g_free(h->path);
+}
+static void clear_stack(gpointer p) {
+  StackRow *s = p;
+  g_free(s->frames);
+  g_free(s->structure);
 }
 
 static GArray *array_of(guint size, GDestroyNotify clear) {
@@ -32,6 +39,7 @@ RunResult *run_result_new(void) {
   r->expectations = array_of(sizeof(Expectation), clear_expectation);
   r->metrics = array_of(sizeof(Metric), clear_metric);
   r->hotspots = array_of(sizeof(HotSpotRow), clear_row);
+  r->stacks = array_of(sizeof(StackRow), clear_stack);
   r->unexplained = g_array_new(FALSE, TRUE, sizeof(Unexplained));
   return r;
 }
@@ -49,6 +57,7 @@ void run_result_free(RunResult *r) {
   g_array_unref(r->expectations);
   g_array_unref(r->metrics);
   g_array_unref(r->hotspots);
+  g_array_unref(r->stacks);
   g_array_unref(r->unexplained);
   g_free(r);
 }

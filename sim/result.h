@@ -40,9 +40,19 @@ typedef struct {
 
 typedef struct {
   char *structure, *site;
-  int64_t faults;
+  int64_t faults, stores;
   double share_of_faults, ms, under_lock_ms; /* share: 0..1 */
+  char *source, *path;                       /* real code: the line's text, and its file; NULL: not to be had */
+  int line;
 } HotSpotRow;
+
+/* A call chain of real code, and what was touched at its end. */
+typedef struct {
+  char *frames; /* from the process's call to "procarray.c:539", apart by semicolons */
+  char *structure;
+  int64_t faults, stores;
+  double ms;
+} StackRow;
 
 typedef struct {
   const char *key; /* "unexplained.start_of_run" */
@@ -61,6 +71,7 @@ typedef struct {
   GArray *checks, *expectations; /* of CheckResult, Expectation */
   gpointer kept_checks;          /* a counted box: checks that are the model's own */
   GArray *metrics, *hotspots;    /* of Metric, HotSpotRow */
+  GArray *stacks;                /* of StackRow: all that hotspots tell, by call chain; empty without real code */
   GArray *unexplained;           /* of Unexplained */
   uint64_t events, ties, steps;
   bool seeded;     /* false: the seed decided nothing (engine_seeded) */

@@ -113,6 +113,18 @@ static void lists(Pack *p, RunResult *r, const CheckTable *table) {
     VALUE(p, h->share_of_faults);
     VALUE(p, h->ms);
     VALUE(p, h->under_lock_ms);
+    VALUE(p, h->stores);
+    text(p, &h->source);
+    text(p, &h->path);
+    VALUE(p, h->line);
+  }
+  for (guint i = 0, n = entries(p, r->stacks); i < n; i++) {
+    StackRow *k = &g_array_index(r->stacks, StackRow, i);
+    text(p, &k->frames);
+    text(p, &k->structure);
+    VALUE(p, k->faults);
+    VALUE(p, k->stores);
+    VALUE(p, k->ms);
   }
   unexplained(p, r->unexplained);
 }

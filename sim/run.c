@@ -4,6 +4,7 @@
  * pay. */
 #include "sim/run.h"
 #include "sim/expect.h"
+#include "sim/hot_spots.h"
 #include "sim/subject/child.h"
 #include "sim/tracing.h"
 #include <string.h>
@@ -97,22 +98,6 @@ static void keep_metric(const char *name, double value, void *data) {
   g_array_append_val((GArray *)data, m);
 }
 
-static void keep_hot_spots(Run *r) {
-  g_autoptr(GArray) spots = ledger_hot_spots(world_ledger(r->model->world));
-  int64_t faults = 0;
-  for (guint i = 0; i < spots->len; i++) faults += g_array_index(spots, HotSpot, i).total.faults;
-  for (guint i = 0; i < spots->len; i++) {
-    const HotSpot *h = &g_array_index(spots, HotSpot, i);
-    HotSpotRow row = {.structure = g_strdup(h->structure),
-                      .site = g_strdup(h->site),
-                      .faults = h->total.faults,
-                      .share_of_faults = faults ? (double)h->total.faults / (double)faults : 0,
-                      .ms = (double)h->total.ns / 1e6,
-                      .under_lock_ms = (double)h->under_lock.ns / 1e6};
-    g_array_append_val(r->result->hotspots, row);
-  }
-}
-
 static Costs costs_of(const Run *r) {
   Costs costs;
   if (r->o->costs) return *r->o->costs;
@@ -134,7 +119,7 @@ static void keep(Run *r) {
   if (r->model->ops->measure) r->model->ops->measure(r->model);
   ledger_each(world_ledger(r->model->world), keep_metric, res->metrics);
   expect_measure(r->scenario, r->model, res);
-  keep_hot_spots(r);
+  hot_spots_keep(r->model, res);
   keep_unexplained(r);
   res->events = engine_events(r->engine);
   res->ties = engine_ties(r->engine);

@@ -57,22 +57,32 @@ static FieldId field_of(Subject *s, guint structure, uint64_t offset) {
   return ledger_field(world_ledger(s->w), name);
 }
 
-/* "ProcArrayAdd procarray.c:512" */
+/* "ProcArrayAdd procarray.c:512", "dlist_pop_head_node in InitProcess ilist.h:450" */
+static char *place_words(const ImagePlace *p) {
+  if (!p->function) return p->file ? g_strdup_printf("%s:%d", p->file, p->line) : g_strdup("unknown place");
+  g_autoptr(GString) words = g_string_new(p->function);
+  if (p->outer) g_string_append_printf(words, " in %s", p->outer);
+  if (p->file) g_string_append_printf(words, " %s:%d", p->file, p->line);
+  return g_string_free(g_steal_pointer(&words), FALSE);
+}
+
 char *subject_place_words(const Subject *s, const void *pc) {
   ImagePlace p = image_place(s->image, (const char *)pc - 1); /* the call, not what follows it */
-  if (!p.file) return g_strdup(p.function ? p.function : "unknown place");
-  return g_strdup_printf("%s%s%s:%d", p.function ? p.function : "", p.function ? " " : "", p.file, p.line);
+  return place_words(&p);
 }
 
 /* Later, on the driver's stack: elfutils needs more than a subject's has. */
 static void name_row(Subject *s, Row *r) {
-  g_autofree char *site = subject_place_words(s, r->pc);
+  r->place = image_place(s->image, (const char *)r->pc - 1);
+  g_autofree char *site = place_words(&r->place);
   r->field = field_of(s, r->structure, r->offset);
   r->site = ledger_site(world_ledger(s->w), site);
 }
 
 static guint new_row(Subject *s, const RowKey *k) {
   Row row = {.pc = k->pc, .structure = k->structure, .offset = k->offset};
+  row.call = s->running ? s->running->doing : NULL;
+  row.n_callers = subject_chain(k->pc, row.callers, CHAIN_MOST);
   g_array_append_val(s->rows, row);
   g_hash_table_insert(s->row_of, g_memdup2(k, sizeof *k), GUINT_TO_POINTER(s->rows->len));
   return s->rows->len;
@@ -125,6 +135,10 @@ static int64_t charge_row(Subject *s, Row *r, const SiteId *locks, guint n_locks
               .lines = r->touch.lines,
               .ns = ns};
   ledger_charge(world_ledger(s->w), r->field, r->site, locks, n_locks, c);
+  r->all.faults += c.faults;
+  r->all.stores += c.stores;
+  r->all.lines += c.lines;
+  r->all.ns = ns_sum(r->all.ns, c.ns);
   r->touch = (Touch){0};
   r->moved = r->followers = 0;
   r->dirty = false;

@@ -104,10 +104,16 @@ static inline bool is_follower(uint64_t at, uint64_t bytes) {
   return (uint32_t)(((__uint128_t)low * hooks.watch_stride) >> 64) == hooks.watch_offset;
 }
 
+/* The row is made where its callers can be seen. */
+static __attribute__((cold, noinline)) void follower_from(const void *pc) {
+  hooks.follower_pc = pc;
+  subject_row(subject_here, pc, hooks.watch_base + hooks.watch_offset);
+}
+
 /* In a storm a third of these are first stores to their page, in no order that could be guessed: no branch for it. */
 static inline void touch_follower(uint64_t at, uint64_t bytes, const void *pc) {
   hooks.followers++;
-  hooks.follower_pc = pc;
+  if (G_UNLIKELY(hooks.follower_pc != pc)) follower_from(pc);
   if (hooks.line_owner) {
     uint64_t line = at >> 6;
     if (hooks.line_owner[line] != hooks.owner) {

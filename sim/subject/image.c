@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+enum { INLINED_MOST = 32 };
+
 struct Image {
   char *path, *hash;
   Origin *origin;
@@ -285,16 +287,29 @@ static const char *kept(const Image *i, const char *text) {
   return text ? g_string_chunk_insert_const(i->texts, text) : NULL;
 }
 
-static const char *function_at(Dwarf_Die *unit, Dwarf_Addr at) {
-  Dwarf_Die *scopes = NULL;
-  const char *name = NULL;
-  int n = dwarf_getscopes(unit, at, &scopes);
-  for (int k = 0; k < n && !name; k++) {
-    int tag = dwarf_tag(&scopes[k]);
-    if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) name = dwarf_diename(&scopes[k]);
-  }
+static bool is_function(Dwarf_Die *scope) {
+  int tag = dwarf_tag(scope);
+  return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+}
+
+/* dwarf_getscopes goes on from an inlined function to where it was written; dwarf_getscopes_die to where it is. */
+static guint functions_at(const Image *i, Dwarf_Die *unit, Dwarf_Addr at, const char **out, guint most) {
+  Dwarf_Die *scopes = NULL, *outwards = NULL;
+  guint found = 0;
+  int n = dwarf_getscopes(unit, at, &scopes), k = 0;
+  while (k < n && !is_function(&scopes[k])) k++;
+  int m = k < n ? dwarf_getscopes_die(&scopes[k], &outwards) : 0;
+  for (k = 0; k < m && found < most; k++)
+    if (is_function(&outwards[k]) && dwarf_diename(&outwards[k])) out[found++] = kept(i, dwarf_diename(&outwards[k]));
   free(scopes);
-  return name;
+  free(outwards);
+  return found;
+}
+
+guint image_functions(const Image *i, const void *pc, const char **out, guint most) {
+  Dwarf_Die unit;
+  Dwarf_Addr at = (Dwarf_Addr)((uintptr_t)pc - i->bias);
+  return i->dwarf && dwarf_addrdie(i->dwarf, at, &unit) ? functions_at(i, &unit, at, out, most) : 0;
 }
 
 ImagePlace image_place(const Image *i, const void *pc) {
@@ -302,7 +317,10 @@ ImagePlace image_place(const Image *i, const void *pc) {
   Dwarf_Die unit;
   Dwarf_Addr at = (Dwarf_Addr)((uintptr_t)pc - i->bias);
   if (!i->dwarf || !dwarf_addrdie(i->dwarf, at, &unit)) return place;
-  place.function = kept(i, function_at(&unit, at));
+  const char *functions[INLINED_MOST];
+  guint n = functions_at(i, &unit, at, functions, INLINED_MOST);
+  place.function = n ? functions[0] : NULL;
+  place.outer = n > 1 ? functions[n - 1] : NULL;
   Dwarf_Line *line = dwarf_getsrc_die(&unit, at);
   if (!line) return place;
   place.path = kept(i, dwarf_linesrc(line, NULL, NULL));

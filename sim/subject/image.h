@@ -47,7 +47,10 @@ bool image_each_field(const Image *i, const char *type,
 
 typedef struct {
   const char *function, *file; /* file without its folders; NULL: not known */
+  const char *outer;           /* the function that `function` was inlined into, at last; NULL: it was not */
   const char *path;            /* as the compiler was told */
   int line;
 } ImagePlace;
 ImagePlace image_place(const Image *i, const void *pc); /* inlined functions by the innermost name */
+/* The functions that pc is in: the innermost inlined one first, the one that was compiled last. How many. */
+guint image_functions(const Image *i, const void *pc, const char **out, guint most);

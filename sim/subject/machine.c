@@ -135,6 +135,7 @@ void subject_broken(const void *pc, const char *format, ...) {
   if (!s->broken && !s->fault) {
     s->broken = g_strdup_vprintf(format, args);
     s->broken_at = pc;
+    s->n_broken_by = subject_chain(pc, s->broken_by, CHAIN_MOST);
   }
   va_end(args);
   subject_end(SUBJECT_EXITED);
@@ -209,7 +210,13 @@ static void keep_fault(Subject *s) {
   if (!s->broken) return;
   g_autofree char *what = g_steal_pointer(&s->broken);
   g_autofree char *where = s->broken_at ? subject_place_words(s, s->broken_at) : NULL;
-  s->fault = where ? g_strdup_printf("%s at %s", what, where) : g_steal_pointer(&what);
+  g_autoptr(GString) words = g_string_new(what);
+  if (where) g_string_append_printf(words, " at %s", where);
+  for (guint i = 0; i < s->n_broken_by; i++) {
+    g_autofree char *by = subject_place_words(s, s->broken_by[i]);
+    g_string_append_printf(words, ", called at %s", by);
+  }
+  s->fault = g_string_free(g_steal_pointer(&words), FALSE);
 }
 
 /* A process that stops only for time to pass goes on at once when none has. */

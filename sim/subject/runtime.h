@@ -9,15 +9,22 @@ typedef struct {
   uint64_t base, bytes, size; /* size: of an element */
 } Structure;
 
+enum { CHAIN_MOST = 12 };
+
 /* A place in the code that touched something costly: what of which structure. */
 typedef struct {
   const void *pc;
-  guint structure; /* 0: none */
-  uint64_t offset; /* in its element */
-  Touch touch;     /* since it was last charged */
+  const void *callers[CHAIN_MOST]; /* when it was first touched; the innermost first */
+  guint n_callers;
+  const char *call; /* of the process: "InitProcess" */
+  Charge all;       /* since the start */
+  guint structure;  /* 0: none */
+  uint64_t offset;  /* in its element */
+  Touch touch;      /* since it was last charged */
   int64_t moved, followers, stores;
   FieldId field;
   SiteId site;
+  ImagePlace place; /* with the site */
   bool dirty;
 } Row;
 
@@ -93,8 +100,9 @@ struct Subject {
   void *told_data;
   void (*record)(void *data, uint64_t address, uint64_t bytes, bool write);
   void *record_data;
-  char *fault, *broken; /* broken: the fault before its place is put to it */
-  const void *broken_at;
+  char *fault, *broken;                          /* broken: the fault before its place is put to it */
+  const void *broken_at, *broken_by[CHAIN_MOST]; /* the place, and its callers */
+  guint n_broken_by;
   FieldId other_field; /* of accesses that belong to no row */
 };
 
@@ -105,6 +113,10 @@ void subject_stop(Step step);                   /* on a subject's stack: until t
 _Noreturn void subject_end(SubjectState state); /* on a subject's stack: for good */
 _Noreturn void subject_broken(const void *pc, const char *format, ...) G_GNUC_PRINTF(2, 3); /* likewise: a fault */
 char *subject_place_words(const Subject *s, const void *pc);
+
+/* ---- chain.c ---- */
+/* On a subject's stack: the callers of the place `pc` (a return address), the innermost first; how many there are. */
+guint subject_chain(const void *pc, const void **out, guint most);
 
 /* ---- crash.c ---- */
 void subject_watch_crashes(void); /* once a process; from then on its signals are looked at */

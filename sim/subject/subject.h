@@ -76,3 +76,16 @@ Hash128 subject_hash(const Subject *s);
 
 /* Every access, for tests that compare orders; NULL: none. */
 void subject_record(Subject *s, void (*access)(void *data, uint64_t address, uint64_t bytes, bool write), void *data);
+
+/* ---- what it cost, by place ---- */
+/* "site" of the ledger -> the file, as the compiler was told, and the line. False: none of its code's. */
+bool subject_source(const Subject *s, const char *site, const char **path, int *line);
+/* The calls that led to what was touched: names from the process's call to "procarray.c:539", the innermost last, with
+ * what was touched there; as at the first time. In order of first use. */
+typedef struct {
+  const char *const *frames;
+  guint n_frames;
+  const char *structure, *site; /* as in the ledger */
+  Charge charge;
+} SubjectStack;
+void subject_each_stack(const Subject *s, void (*each)(const SubjectStack *stack, void *data), void *data);
