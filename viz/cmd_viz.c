@@ -2,6 +2,7 @@
 #include "viz/cmd_viz.h"
 #include "checks/check_run.h"
 #include "traces/export.h"
+#include "viz/flame.h"
 #include "viz/memory.h"
 #include "viz/space.h"
 #include "viz/sequence.h"
@@ -13,7 +14,7 @@
 
 enum { STATES_STEPS_MAX = 200, SPOOL_BYTES = 1 << 16 };
 
-typedef enum { VIEW_STATES, VIEW_MEMORY, VIEW_PLOT, VIEW_SEQUENCE, VIEW_TIMELINE, VIEW_COUNT } View;
+typedef enum { VIEW_STATES, VIEW_MEMORY, VIEW_PLOT, VIEW_SEQUENCE, VIEW_FLAME, VIEW_TIMELINE, VIEW_COUNT } View;
 
 #define BIT(format) (1u << (format))
 #define PICTURES    (BIT(FORMAT_SVG) | BIT(FORMAT_PNG) | BIT(FORMAT_PDF))
@@ -29,12 +30,13 @@ static const struct {
     [VIEW_PLOT] = {"plot", PICTURES, "svg, png or pdf", true},
     [VIEW_SEQUENCE] = {"sequence", PICTURES | BIT(FORMAT_DOT) | BIT(FORMAT_MERMAID), "svg, png, pdf, dot or mermaid",
                        false},
+    [VIEW_FLAME] = {"flame", PICTURES, "svg, png or pdf", false},
     [VIEW_TIMELINE] = {"timeline", BIT(FORMAT_PERFETTO), "perfetto", false},
 };
 static const char *const suffixes[FORMAT_COUNT] = {"svg", "png", "pdf", "dot", "mmd", "json"};
 
 typedef struct {
-  char *view_word, *format_word, *out;
+  char *view_word, *format_word, *weight_word, *out;
   char **metrics;
   int steps;       /* 0: as the view likes */
   gint64 from, to; /* -1: not said */
@@ -42,6 +44,7 @@ typedef struct {
   char *spooled; /* the file that holds what stdin said; NULL */
   View view;
   VizFormat format;
+  FlameWeight weight;
 } Request;
 
 #define REFUSE(...) (cli_refuse(EXIT_INPUT, __VA_ARGS__), false)
@@ -54,27 +57,30 @@ static int fail(GError *e) {
 }
 
 static const char about[] =
-    "Draws a trace (- is stdin), or the folder of a sweep (DIR, as given to sweep --out).\n"
+    "Draws a trace or a result (- is stdin), or the folder of a sweep (DIR, as given to sweep --out).\n"
     "  plot    DIR: curves on logarithmic axes, with exponents and the published series\n"
     "  states  TRACE: the state step by step up to the violated check, changes marked\n"
     "  sequence  TRACE: who says what to whom, participants as columns; also as Mermaid text\n"
     "  memory  TRACE: which pages of the PGPROC array each connect maps: its faults, and what they map around\n"
+    "  flame   RESULT, of run --json: time, faults or stores by call chain, source line and structure\n"
     "Formats: svg, png, pdf; dot of states and sequence; mermaid, a sequence diagram;\n"
     "perfetto, a timeline for ui.perfetto.dev (neither needs --view).";
 
 static bool parse(Request *r, int argc, char ***args) {
   const GOptionEntry entries[] = {
       {"view", 0, 0, G_OPTION_ARG_STRING, &r->view_word,
-       "plot, states, sequence or memory (plot for DIR, states for TRACE)", "VIEW"},
+       "plot, states, sequence, memory or flame (plot for DIR, states for TRACE)", "VIEW"},
       {"format", 0, 0, G_OPTION_ARG_STRING, &r->format_word,
        "svg, png, pdf, dot, mermaid or perfetto (as FILE ends, else svg)", "FORMAT"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &r->out, "the file to write, - for stdout (VIEW.FORMAT)", "FILE"},
+      {"weight", 0, 0, G_OPTION_ARG_STRING, &r->weight_word, "flame: what widths tell: ns, faults or stores (ns)",
+       "WHAT"},
       {"metric", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->metrics, "plot: draw only this metric; may be repeated", "NAME"},
       {"steps", 0, 0, G_OPTION_ARG_INT, &r->steps, "states, sequence: how many steps to show (15, 100)", "N"},
       {"from", 0, 0, G_OPTION_ARG_INT64, &r->from, "states, sequence: the first step to show", "STEP"},
       {"to", 0, 0, G_OPTION_ARG_INT64, &r->to, "states, sequence: the last one (that which broke a check)", "STEP"},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-  g_autoptr(GOptionContext) context = g_option_context_new("TRACE|DIR");
+  g_autoptr(GOptionContext) context = g_option_context_new("TRACE|RESULT|DIR");
   g_option_context_set_summary(context, about);
   g_option_context_add_main_entries(context, entries, NULL);
   g_set_prgname("stampede viz");
@@ -82,7 +88,8 @@ static bool parse(Request *r, int argc, char ***args) {
   if (!g_option_context_parse_strv(context, args, &why)) return REFUSE("%s; see stampede viz --help", why->message);
   (void)argc;
   if (g_strv_length(*args) != 2)
-    return REFUSE("usage: stampede viz TRACE|DIR [--view VIEW] [--format FORMAT] [-o FILE]; see stampede viz --help");
+    return REFUSE(
+        "usage: stampede viz TRACE|RESULT|DIR [--view VIEW] [--format FORMAT] [-o FILE]; see stampede viz --help");
   r->input = (*args)[1];
   return true;
 }
@@ -112,9 +119,14 @@ static bool choose_view(Request *r) {
   guint v = 0;
   while (v < VIEW_TIMELINE && strcmp(r->view_word, views[v].name) != 0) v++;
   if (v == VIEW_TIMELINE)
-    return REFUSE("unknown view \"%s\"; there are plot, states, sequence and memory", r->view_word);
+    return REFUSE("unknown view \"%s\"; there are plot, states, sequence, memory and flame", r->view_word);
   r->view = (View)v;
   return true;
+}
+
+static bool choose_weight(Request *r) {
+  if (!r->weight_word || flame_weight_parse(r->weight_word, &r->weight)) return true;
+  return REFUSE("unknown weight \"%s\"; there are ns, faults and stores", r->weight_word);
 }
 
 static bool check_steps(const Request *r) {
@@ -139,6 +151,7 @@ static bool check(const Request *r) {
     return REFUSE("--view %s has no format %s; it has %s", name, viz_format_word(r->format),
                   views[r->view].formats_text);
   if (r->metrics && r->view != VIEW_PLOT) return REFUSE("--metric is for --view plot");
+  if (r->weight_word && r->view != VIEW_FLAME) return REFUSE("--weight is for --view flame");
   return check_steps(r);
 }
 
@@ -188,6 +201,7 @@ static bool draw(const Request *r, GError **error) {
   case VIEW_STATES: return states(r, error);
   case VIEW_SEQUENCE: return sequence(r, error);
   case VIEW_MEMORY: return viz_memory(r->input, r->out, r->format, error);
+  case VIEW_FLAME: return viz_flame(r->input, r->weight, r->out, r->format, error);
   case VIEW_PLOT: return viz_plot_sweep(r->input, (const char *const *)r->metrics, r->out, r->format, error);
   default: return timeline(r, error);
   }
@@ -196,7 +210,7 @@ static bool draw(const Request *r, GError **error) {
 static int run(Request *r) {
   GError *error = NULL;
   if (strcmp(r->input, "-") == 0 && !(r->input = r->spooled = spool(&error))) return fail(error);
-  if (!choose_format(r) || !choose_view(r) || !check(r)) return EXIT_INPUT;
+  if (!choose_format(r) || !choose_view(r) || !choose_weight(r) || !check(r)) return EXIT_INPUT;
   if (!r->out) r->out = g_strdup_printf("%s.%s", views[r->view].name, suffixes[r->format]);
   if (!draw(r, &error)) return fail(error);
   if (!output_is_stdout(r->out)) printf("wrote %s\n", r->out);
@@ -230,6 +244,7 @@ int cmd_viz(const App *app, int argc, char **argv) {
   g_free(r.spooled);
   g_free(r.view_word);
   g_free(r.format_word);
+  g_free(r.weight_word);
   g_free(r.out);
   g_strfreev(r.metrics);
   return status;
