@@ -24,6 +24,7 @@ static inline void version_set_geometry(PgConfig *c, const VersionGeometry *g) {
   c->off_pgxactoff = g->pgxactoff;
   c->off_links = g->links;
   c->off_pid = g->pid;
+  c->tail_bytes = g->align == 8 ? 40 : 0; /* lockGroupLeader, lockGroupMembers, lockGroupLink */
   c->proc_hdr_bytes = g->proc_hdr;
   c->proc_array_header_bytes = g->array_header;
   c->auxiliary_procs = g->auxiliary;

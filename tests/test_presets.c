@@ -51,6 +51,7 @@ static void sizes(void) {
                                    MEMBER(off_pgxactoff),
                                    MEMBER(off_links),
                                    MEMBER(off_pid),
+                                   MEMBER(tail_bytes),
                                    MEMBER(fast_path_bytes),
                                    MEMBER(proc_hdr_bytes),
                                    MEMBER(proc_array_header_bytes),

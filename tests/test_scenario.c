@@ -457,6 +457,7 @@ static void same_layout(const PgConfig *mine, const PgConfig *theirs) {
   SAME(off_pgxactoff);
   SAME(off_links);
   SAME(off_pid);
+  SAME(tail_bytes);
   SAME(array_phase);
   SAME(one_chunk);
   SAME(header_place);

@@ -122,7 +122,8 @@ static void touch_word(AddressSpace *as, uint64_t word, uint64_t want, MemAccess
   uint64_t number = word / TABLE_WORDS;
   if (!as->entry[number]) make_tables(as, number, t);
   uint64_t *table = segment_table(s, as->entry[number]), *bits = &table[word % TABLE_WORDS];
-  if (!as->tlb && !s->lines && !as->record) as->hot.table[access] = number, as->hot.bits[access] = table;
+  if (!as->tlb && !s->lines && !as->record && !as->observer)
+    as->hot.table[access] = number, as->hot.bits[access] = table;
   uint64_t missing = want & ~*bits;
   if (access == MEM_WRITE)
     t->write_faults += map(as, bits, word, missing);
@@ -153,6 +154,7 @@ void memory_touch_slow(AddressSpace *as, uint64_t address, uint64_t len, MemAcce
   Segment *s = as->segment;
   g_assert(len > 0 && len <= s->size && address <= s->size - len);
   uint64_t first = address >> s->page_shift, last = (address + len - 1) >> s->page_shift;
+  if (as->observer) as->observer(as->observer_data, address, len, access);
   address_space_touch_pages(as, first, last, NULL, access, t);
   if (as->tlb)
     for (uint64_t page = first; page <= last; page++) look_up(as, page, t);
@@ -166,6 +168,13 @@ void address_space_record(AddressSpace *as, bool on) {
   if (on || !as->record) return;
   g_array_free(as->record, TRUE);
   as->record = NULL;
+}
+
+void address_space_observe(AddressSpace *as,
+                           void (*touched)(void *data, uint64_t address, uint64_t len, MemAccess access), void *data) {
+  forget_hot(as); /* so that nothing is touched unseen */
+  as->observer = touched;
+  as->observer_data = data;
 }
 
 static gint by_page(gconstpointer a, gconstpointer b) {

@@ -81,6 +81,9 @@ void word_set_touch(const WordSet *set, AddressSpace *as, uint64_t first, MemAcc
  * Caller frees with g_free. */
 void address_space_record(AddressSpace *as, bool on);
 char *address_space_take_record(AddressSpace *as);
+/* Told of each touch from now on, word sets apart, for tests that compare orders; NULL: no more. */
+void address_space_observe(AddressSpace *as,
+                           void (*touched)(void *data, uint64_t address, uint64_t len, MemAccess access), void *data);
 
 /* ---- the common case of memory_touch, inline: one page under the page-table page that was loaded from, or stored to,
  * last (apart, as a loop often loads here and stores there). A first store is counted without a branch: in a storm a

@@ -33,8 +33,10 @@ struct AddressSpace {
   guint owner, tables; /* pages of page table made, all levels */
   Segment *segment;
   uint64_t last_line;
-  GArray *record; /* of uint64_t; NULL: off */
-  uint32_t *tlb;  /* NULL: none */
+  GArray *record;                                                                 /* of uint64_t; NULL: off */
+  void (*observer)(void *data, uint64_t address, uint64_t len, MemAccess access); /* NULL: nobody looks */
+  void *observer_data;
+  uint32_t *tlb; /* NULL: none */
   uint32_t entry[];
 };
 

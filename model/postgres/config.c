@@ -42,6 +42,9 @@ static bool geometry_valid(const PgConfig *c, GError **error) {
   if (c->off_links + 16 > c->pgproc_size)
     return wrong(error, "pgproc.links", "%d: its 16 bytes must lie within pgproc.size, %d", c->off_links,
                  c->pgproc_size);
+  if (c->tail_bytes && (c->tail_bytes < 8 || c->tail_bytes >= c->pgproc_size))
+    return wrong(error, "pgproc.tail", "%d: must be 0, or at least 8 and less than pgproc.size, %d", c->tail_bytes,
+                 c->pgproc_size);
   if (c->off_pid + 4 > c->pgproc_size)
     return wrong(error, "pgproc.pid", "%d: its 4 bytes must lie within pgproc.size, %d", c->off_pid, c->pgproc_size);
   if (c->array_phase < 0 || c->array_phase > 65535 || c->array_phase % 4 || c->array_phase % c->pgproc_align)

@@ -78,7 +78,9 @@ typedef struct {
    * beside stock. A slotsync worker is paid for by special_workers 2; with less it takes a client's slot (S34) */
   int bg_autovacuum, bg_bgworkers, bg_walsenders, bg_prepared, bg_slotsync;
   /* pgproc: {size, align, pgxactoff, links, pid} in bytes; size is a multiple of align, as sizeof is */
-  int pgproc_size, pgproc_align, off_pgxactoff, off_links, off_pid;
+  int pgproc_size, pgproc_align, off_pgxactoff, off_links, off_pid, tail_bytes;
+  /* tail_bytes: pgproc.tail, the lock group's members at the end of PGPROC (to 18; 0: they lie within). InitProcess
+   * leaves them alone, ProcKill loads the first 8 bytes */
   int array_phase; /* pgproc.phase: address of the PGPROC array modulo 64 KiB, a multiple of 4 and of the alignment */
   bool one_chunk;  /* one_chunk: PGPROC array and dense arrays back to back (18 and later) or apart, each at 128 B */
   int fast_path_bytes; /* fast_path_bytes: bytes per proc outside PGPROC (0 to 17; 288 in 18; 576 in 19) */

@@ -161,14 +161,19 @@ int slot_take(PgShared *s, PgPool pool, int owner, AddressSpace *as, PgCost *c) 
   return procno;
 }
 
-/* InitProcess: every field of the own PGPROC, the semaphore, the bits of the fast path (8 of 72 bytes a group). */
+static uint64_t tail_at(const PgShared *s) {
+  return (uint64_t)(s->config.pgproc_size - s->config.tail_bytes);
+}
+
+/* InitProcess: every field of the own PGPROC but a lock group's, the semaphore, the bits of the fast path (8 of 72
+ * bytes a group). */
 void slot_initialize(PgShared *s, int procno, int pid, AddressSpace *as, PgCost *c) {
   uint64_t n = (uint64_t)procno;
   s->pid[procno] = pid;
   s->xid[procno] = 0;
   s->subxids[procno] = 0;
   s->flags[procno] = 0;
-  pg_write(c, PGF_PGPROC, as, pgproc_at(s, procno), (uint64_t)s->config.pgproc_size, 1);
+  pg_write(c, PGF_PGPROC, as, pgproc_at(s, procno), tail_at(s), 1);
   pg_read(c, PGF_SEMAPHORE, as, s->semaphores + n * 128, 4, 1); /* sem_trywait looks before it exchanges */
   pg_write(c, PGF_SEMAPHORE, as, s->semaphores + n * 128, 128, 1);
   uint64_t fast_path = (uint64_t)s->config.fast_path_bytes;
@@ -191,6 +196,7 @@ void slot_give(PgShared *s, int procno, bool led_a_group, AddressSpace *as, PgCo
   PgPool pool = pool_of(s, procno);
   FreeList *l = &s->state->list[pool];
   bool at_head = s->config.give == GIVE_HEAD || (led_a_group && s->config.leader_at_head);
+  if (s->config.tail_bytes) pg_read(c, PGF_PGPROC, as, pgproc_at(s, procno) + tail_at(s), 8, 1); /* lockGroupLeader */
   pg_write(c, PGF_PGPROC, as, pgproc_at(s, procno) + (uint64_t)s->config.off_pid, 4, 1); /* the latch, and the pid */
   if (s->config.clear_pid_at_exit) s->pid[procno] = 0;
   s->owner[procno] = 0;

@@ -39,6 +39,7 @@ static const struct {
              {"postgres.pgproc.pgxactoff", AT(off_pgxactoff)},
              {"postgres.pgproc.links", AT(off_links)},
              {"postgres.pgproc.pid", AT(off_pid)},
+             {"postgres.pgproc.tail", AT(tail_bytes)},
              {"postgres.pgproc.phase", AT(array_phase)}};
 
 static const struct {

@@ -108,6 +108,9 @@ static const KeyInfo rows[] = {
     {"postgres.pgproc.links", K_SIZE, .dflt = "8B", .hi = "64KiB",
      .about = "Offset of the free list's node (16 bytes)."},
     {"postgres.pgproc.pid", K_SIZE, .dflt = "24B", .hi = "64KiB", .about = "Offset of pid (4 bytes)."},
+    {"postgres.pgproc.tail", K_SIZE, .dflt = "0B", .hi = "64KiB",
+     .about = "Bytes at the end of a PGPROC that InitProcess does not store to and whose first 8 ProcKill loads: a "
+              "lock group's members."},
     {"postgres.pgproc.phase", K_SIZE, .dflt = "0B", .hi = "65535B", .example = "pgproc: {phase: 1280B}",
      .about =
          "Address of the PGPROC array modulo 64 KiB, a multiple of 4; unspecified in a real server, so a parameter."},

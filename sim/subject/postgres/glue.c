@@ -28,6 +28,7 @@
 #include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #undef vsnprintf
@@ -37,18 +38,18 @@
 extern int vsnprintf(char *, size_t, const char *, va_list);
 extern int snprintf(char *, size_t, const char *, ...);
 
-/* ---- variables of the rest of the server ---- */
+/* ---- variables of the rest of the server; those that this file itself uses are always there ---- */
 #define VARIABLE(name) __typeof__(name) name
-#ifdef NEED_MaxConnections
+#ifndef HAS_MaxConnections
 VARIABLE(MaxConnections);
 #endif
-#ifdef NEED_MaxBackends
+#ifndef HAS_MaxBackends
 VARIABLE(MaxBackends);
 #endif
-#ifdef NEED_max_worker_processes
+#ifndef HAS_max_worker_processes
 VARIABLE(max_worker_processes);
 #endif
-#ifdef NEED_max_wal_senders
+#ifndef HAS_max_wal_senders
 VARIABLE(max_wal_senders);
 #endif
 #ifdef NEED_autovacuum_max_workers
@@ -57,13 +58,13 @@ VARIABLE(autovacuum_max_workers);
 #ifdef NEED_autovacuum_worker_slots
 VARIABLE(autovacuum_worker_slots);
 #endif
-#ifdef NEED_max_prepared_xacts
+#ifndef HAS_max_prepared_xacts
 VARIABLE(max_prepared_xacts);
 #endif
-#ifdef NEED_IsUnderPostmaster
+#ifndef HAS_IsUnderPostmaster
 VARIABLE(IsUnderPostmaster);
 #endif
-#ifdef NEED_MyProcPid
+#ifndef HAS_MyProcPid
 VARIABLE(MyProcPid);
 #endif
 #ifdef NEED_MyBackendType
@@ -99,7 +100,7 @@ VARIABLE(am_walsender);
 #ifdef NEED_FastPathLockGroupsPerBackend
 VARIABLE(FastPathLockGroupsPerBackend);
 #endif
-#ifdef NEED_MainLWLockArray
+#ifndef HAS_MainLWLockArray
 VARIABLE(MainLWLockArray);
 #endif
 #ifdef NEED_TransamVariables
@@ -173,8 +174,11 @@ NOTHING(set_spins_per_delay)
 #ifdef NEED_RecoveryInProgress
 NOTHING(RecoveryInProgress)
 #endif
+static int my_kind; /* StampedePgKind, of this process */
 #ifdef NEED_IsAutoVacuumLauncherProcess
-NOTHING(IsAutoVacuumLauncherProcess)
+bool IsAutoVacuumLauncherProcess(void) {
+  return my_kind == STM_PG_AUTOVACUUM_LAUNCHER;
+}
 #endif
 #ifdef NEED_IsAutoVacuumWorkerProcess
 NOTHING(IsAutoVacuumWorkerProcess)
@@ -495,6 +499,18 @@ void SHMQueueInsertBefore(SHM_QUEUE *queue, SHM_QUEUE *elem) {
 }
 #endif
 
+/* ---- time: the simulation's, from PostgreSQL's epoch ---- */
+#ifdef NEED_GetCurrentTimestamp
+TimestampTz GetCurrentTimestamp(void) {
+  return (TimestampTz)stm_now_us();
+}
+#endif
+#ifdef NEED_pg_usleep
+void pg_usleep(long microsec) {
+  stm_sleep_us(microsec);
+}
+#endif
+
 /* ---- transaction ids, modulo 2^32 ---- */
 static bool precedes(TransactionId a, TransactionId b) {
   return TransactionIdIsNormal(a) && TransactionIdIsNormal(b) ? (int32)(a - b) < 0 : a < b;
@@ -620,6 +636,7 @@ static void start(void) {
 }
 
 static void init_process(int kind) {
+  my_kind = kind;
   MyProcPid = stm_self();
 #ifdef NEED_MyBackendType
   MyBackendType = kind == STM_PG_AUTOVACUUM_LAUNCHER ? B_AUTOVAC_LAUNCHER
