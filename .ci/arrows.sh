@@ -15,7 +15,7 @@ rank() {
   done
 }
 
-# sim/subject/postgres is data: compiled by users, with the headers of their tree.
+# These folders of sim/subject are data: compiled by users, with headers of theirs.
 while IFS=: read -r file line included; do
   includer=$(rank "$file") target=$(rank "$included")
   if [[ -z $target ]]; then
@@ -30,7 +30,7 @@ while IFS=: read -r file line included; do
   fi
 done < <(find model traces sim checks viz stampede.c \( -name '*.c' -o -name '*.h' -o -name '*.S' \) 2>/dev/null \
          | LC_ALL=C sort | xargs grep -nHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' \
-         | sed -E 's/^([^:]*):([^:]*):[^"]*"([^"]*)".*/\1:\2:\3/' | grep -v '^sim/subject/postgres/')
+         | sed -E 's/^([^:]*):([^:]*):[^"]*"([^"]*)".*/\1:\2:\3/' | grep -vE '^sim/subject/(postgres|bundled|template)/')
 
 # Bracketed letters keep the pattern from finding itself.
 if grep -rnIE '(^|[^[:alnum:]_.])/(wor[k]|roo[t]|hom[e])/|\.\./share[d]/|de[b]\.debian\.org|pyp[i]\.org' \

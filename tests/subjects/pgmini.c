@@ -233,7 +233,7 @@ static void begin_fields(PGPROC *proc) {
   SHMQueueElemInit(&proc->links);
   proc->pid = MyProcPid;
   proc->xid = proc->xmin = InvalidTransactionId;
-  proc->statusFlags = 0;
+  proc->statusFlags = IsBackgroundWorker ? PROC_IN_SAFE_IC : 0; /* so that entries of the dense arrays differ */
   proc->subxidStatus.count = 0;
   proc->isBackgroundWorker = IsBackgroundWorker;
   proc->waitLock = NULL;
