@@ -24,7 +24,9 @@ static const char *const instrument_clang[] = {"-mllvm", "-tsan-instrument-func-
                                                "-tsan-instrument-memintrinsics=0", NULL};
 static const char *const always[] = {"-O2", "-g", "-fPIC", "-w", NULL};
 /* Calls of the sources that are ours instead. */
-static const char *const renamed[] = {"memmove", "memcpy", "memset", "memcmp", "getpid", "kill", "malloc", "free"};
+static const char *const renamed[] = {"memmove",    "memcpy",        "memset", "memcmp",       "getpid",
+                                      "kill",       "malloc",        "free",   "longjmp",      "_longjmp",
+                                      "siglongjmp", "__longjmp_chk", "abort",  "__assert_fail"};
 
 typedef struct {
   const Manifest *m;

@@ -4,19 +4,20 @@
 #include <unwind.h>
 
 typedef struct {
-  const void *pc; /* callers are those after it */
+  const void *pc; /* callers are those after it; NULL: all */
   const void **out;
   guint n, most;
   ImageRange code;
-  bool seen;
+  bool seen, began;
 } Walk;
 
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *c, void *data) {
   Walk *w = data;
   const char *at = (const char *)_Unwind_GetIP(c);
-  if ((const char *)_Unwind_GetCFA(c) > (const char *)subject_here->running->first_frame) return _URC_END_OF_STACK;
   bool ours = at < w->code.start || at >= w->code.start + w->code.bytes;
-  if (ours) return _URC_NO_REASON;
+  bool over = (const char *)_Unwind_GetCFA(c) > (const char *)subject_here->running->first_frame;
+  if (ours) return w->began && over ? _URC_END_OF_STACK : _URC_NO_REASON; /* a handler's stack may lie anywhere */
+  w->began = true;
   if (w->seen && w->n < w->most) w->out[w->n++] = at;
   w->seen |= at == w->pc;
   return w->n < w->most ? _URC_NO_REASON : _URC_END_OF_STACK;
@@ -25,7 +26,7 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *c, void *data) {
 guint subject_chain(const void *pc, const void **out, guint most) {
   const Subject *s = subject_here;
   if (!s->running || !s->running->first_frame) return 0;
-  Walk w = {.pc = pc, .out = out, .most = most, .code = image_code(s->image)};
+  Walk w = {.pc = pc, .seen = !pc, .out = out, .most = most, .code = image_code(s->image)};
   _Unwind_Backtrace(on_frame, &w);
   return w.n;
 }

@@ -24,6 +24,7 @@ static const struct {
 static struct {
   char words[112];
   const void *pc;
+  volatile bool unwinding;
 } crash;
 static struct {
   uint64_t stops;
@@ -59,10 +60,23 @@ static bool in_subject(const void *pc) {
   return (const char *)pc >= code.start && (const char *)pc < code.start + code.bytes;
 }
 
+/* The innermost is where it happened. A stack that was overwritten may end the walk in another signal. */
+static void keep_callers(void) {
+  Subject *s = subject_here;
+  const void *all[CHAIN_MOST];
+  if (s->broken || s->fault) return;
+  crash.unwinding = true;
+  guint n = subject_chain(NULL, all, CHAIN_MOST);
+  crash.unwinding = false;
+  s->n_broken_by = n ? n - 1 : 0;
+  for (guint i = 1; i < n; i++) s->broken_by[i - 1] = all[i];
+}
+
 static void become_fault(const char *words, ucontext_t *c) {
   g_strlcpy(crash.words, words, sizeof crash.words);
   const char *pc = pc_of(c);
   crash.pc = in_subject(pc) ? pc + 1 : subject_here->entered_from;
+  keep_callers();
   go_on_landing(c, subject_here->running);
 }
 
@@ -75,6 +89,11 @@ static bool out_of_stack(int number, const siginfo_t *info) {
 static void on_signal(int number, siginfo_t *info, void *context) {
   const Subject *s = subject_here;
   bool runs = s && s->running && s->running->first_frame;
+  if (runs && crash.unwinding) {
+    crash.unwinding = false;
+    go_on_landing(context, s->running);
+    return;
+  }
   if (!runs || (!in_subject(pc_of(context)) && !s->entered_from)) {
     signal(number, SIG_DFL);
     raise(number);

@@ -135,7 +135,7 @@ void subject_broken(const void *pc, const char *format, ...) {
   if (!s->broken && !s->fault) {
     s->broken = g_strdup_vprintf(format, args);
     s->broken_at = pc;
-    s->n_broken_by = subject_chain(pc, s->broken_by, CHAIN_MOST);
+    if (!s->n_broken_by) s->n_broken_by = subject_chain(pc, s->broken_by, CHAIN_MOST); /* a crash has its own */
   }
   va_end(args);
   subject_end(SUBJECT_EXITED);
@@ -211,10 +211,11 @@ static void keep_fault(Subject *s) {
   g_autofree char *what = g_steal_pointer(&s->broken);
   g_autofree char *where = s->broken_at ? subject_place_words(s, s->broken_at) : NULL;
   g_autoptr(GString) words = g_string_new(what);
-  if (where) g_string_append_printf(words, " at %s", where);
+  bool known = where && s->n_broken_by ? strcmp(where, "unknown place") != 0 : true; /* between two functions: a stub */
+  if (where && known) g_string_append_printf(words, " at %s", where);
   for (guint i = 0; i < s->n_broken_by; i++) {
     g_autofree char *by = subject_place_words(s, s->broken_by[i]);
-    g_string_append_printf(words, ", called at %s", by);
+    g_string_append_printf(words, known || i ? ", called at %s" : " at %s", by);
   }
   s->fault = g_string_free(g_steal_pointer(&words), FALSE);
 }

@@ -290,3 +290,25 @@ void stm_trap(const char *symbol, const void *caller) {
   subject_broken(caller, "%s is called, which nothing models; add it to the manifest's externs, or leave it out",
                  symbol);
 }
+
+/* A jump would leave calls whose locks, waits and stack the simulator has; setjmp alone does no harm. */
+#define JUMP(name)                                                                                                     \
+  _Noreturn void stm_##name(void *to, int value);                                                                      \
+  void stm_##name(void *to, int value) {                                                                               \
+    (void)to, (void)value;                                                                                             \
+    subject_broken(PC, #name " is called; stm_exit ends a process");                                                   \
+  }
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)
+
+_Noreturn void stm_abort(void);
+void stm_abort(void) {
+  subject_broken(PC, "abort is called");
+}
+_Noreturn void stm___assert_fail(const char *what, const char *file, unsigned line, const char *function);
+void stm___assert_fail(const char *what, const char *file, unsigned line, const char *function) {
+  (void)file, (void)line, (void)function;
+  subject_broken(PC, "assertion failed: %s", what);
+}

@@ -9,10 +9,10 @@
 
 /* Of libc: what computes and changes nothing outside its arguments. */
 static const char *const harmless[] = {
-    "memchr",    "memcmp",  "memcpy",  "memmove",          "memset",  "strcat",   "strchr",
-    "strcmp",    "strcpy",  "strcspn", "strlen",           "strncmp", "strncpy",  "strnlen",
-    "strrchr",   "strspn",  "strstr",  "strtol",           "strtoul", "snprintf", "sprintf",
-    "vsnprintf", "bsearch", "qsort",   "__errno_location", "abs",     "labs",     "__stack_chk_fail"};
+    "memchr",           "memcmp",  "memcpy",      "memmove",  "memset",  "strcat",          "strchr",  "strcmp",
+    "strcpy",           "strcspn", "strlen",      "strncmp",  "strncpy", "strnlen",         "strrchr", "strspn",
+    "strstr",           "strtol",  "strtoul",     "snprintf", "sprintf", "vsnprintf",       "bsearch", "qsort",
+    "__errno_location", "_setjmp", "__sigsetjmp", "abs",      "labs",    "__stack_chk_fail"};
 
 bool trap_is_given(const char *symbol) {
   static const char *const ours[] = {"stm_", "__tsan_", "_GLOBAL_OFFSET_TABLE_"};
