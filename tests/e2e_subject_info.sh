@@ -87,6 +87,21 @@ check_contains "it has no struct Tail" "$ERR"
 check_status 2 "$STAMPEDE" subject info
 check_status 2 "$STAMPEDE" subject info "$SCRATCH/none.so"
 
+# --- options that would mean nothing
+check_status 2 build -o "$SCRATCH/x.so" --seed 3
+check_status 2 build -o "$SCRATCH/x.so" --json
+check "nothing was built" test ! -e "$SCRATCH/x.so"
+
+# --- a build directory as meson leaves one: what decides the code's meaning is taken, and no more
+mkdir "$SCRATCH/out"
+printf '[{"directory": "%s", "file": "../tree/src/list.c", "command": "cc -DFROM_MESON=1 -Isub -O3 -Wall -c x.c"}]' \
+  "$SCRATCH/out" >"$SCRATCH/out/compile_commands.json"
+check_status 0 build --build "$SCRATCH/out" -o "$SCRATCH/meson.so"
+check_status 0 "$STAMPEDE" subject info "$SCRATCH/meson.so"
+check_contains "flags        -DLIST=1 -DFROM_MESON=1 -I$SCRATCH/out/sub"
+check_contains "flags from   the manifest, $SCRATCH/out/compile_commands.json"
+check_lacks "-O3"
+
 # --- clang's marks stand elsewhere; its places are the same
 if command -v clang >/dev/null && [[ $(uname -m) == x86_64 ]]; then
   check_status 0 env CC=clang "$STAMPEDE" subject build --tree "$tree" --manifest "$tree/list.yaml" -o "$SCRATCH/clang.so"

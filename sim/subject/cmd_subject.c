@@ -144,6 +144,20 @@ static int make_new(const App *app, const char *name, bool quiet) {
   return EXIT_MET;
 }
 
+static const char about[] =
+    "Your own C code as the model: compiled so that each load and store of shared memory is seen, with its line.\n"
+    "  build  a tree's sources into the subject FILE (-o); without --manifest procarray.c and proc.c of PostgreSQL\n"
+    "  info FILE  what was found in it, sizes and offsets, what it was built from, what is modelled and what is not\n"
+    "  new NAME   a subject, its manifest and a scenario to begin with\n"
+    "Run it with run, sweep or compare: --subject FILE, or the scenario's key `subject`. $CC is the compiler.";
+
+/* Common options that mean nothing here. */
+static bool are_for_runs(const CliOptions *o, bool json) {
+  if (!o->seed && !o->sets && !o->trace && !o->junit && (json || !o->json)) return false;
+  cli_refuse(EXIT_INPUT, "subject takes no --seed, --set, --trace or --junit, and --json with info only");
+  return true;
+}
+
 int cmd_subject(const App *app, int argc, char **argv) {
   CliOptions common = {0};
   SubjectOptions o = {0};
@@ -156,9 +170,9 @@ int cmd_subject(const App *app, int argc, char **argv) {
       {"struct", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.structs, "info: this struct's members; may be repeated", "NAME"},
       {"all", 0, 0, G_OPTION_ARG_NONE, &o.all, "info: every member, not those that matter", NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
-  g_auto(GStrv) left =
-      cli_parse("subject", "build|info|new", "A user's C code as the model.", &common, own, argc, argv, 1, 2);
+  g_auto(GStrv) left = cli_parse("subject", "build|info|new", about, &common, own, argc, argv, 1, 2);
   int status = EXIT_INPUT;
+  if (left && are_for_runs(&common, strcmp(left[0], "info") == 0)) g_clear_pointer(&left, g_strfreev);
   if (left && strcmp(left[0], "build") == 0)
     status = build(app, &o, common.quiet);
   else if (left && strcmp(left[0], "info") == 0)
