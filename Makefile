@@ -91,7 +91,7 @@ $(BUILD)/subjects/%.so: sim/subject/bundled/%.yaml $(wildcard sim/subject/bundle
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libstampede.a
 	@mkdir -p $(@D)
 	@echo $(CC) $@
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BUILD)/libstampede.a $(LIBS) -lcunit
+	$(Q)$(CC) $(ALL_CFLAGS) -fno-lto -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BUILD)/libstampede.a $(LIBS) -lcunit
 # FORCE is phony, or .SECONDARY would let it be missing. Rewritten only when it says something new, so that another compiler or option rebuilds and nothing else does.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
