@@ -1,5 +1,6 @@
 /* source_text.c - see source_text.h. */
 #include "sim/source_text.h"
+#include <stdbool.h>
 #include <string.h>
 
 enum { TAB = 4 /* columns, as PostgreSQL's own sources have them */, FILE_MOST = 16 << 20 };
@@ -33,10 +34,8 @@ static char *plain_line(const char *line) {
 static GStrv read_file(const char *path) {
   g_autofree char *text = NULL;
   gsize length;
-  GStrv empty = g_new0(char *, 1);
-  if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) || !g_file_get_contents(path, &text, &length, NULL)) return empty;
-  if (length > FILE_MOST) return empty;
-  g_strfreev(empty);
+  bool there = g_file_test(path, G_FILE_TEST_IS_REGULAR) && g_file_get_contents(path, &text, &length, NULL);
+  if (!there || length > FILE_MOST) return g_new0(char *, 1);
   GStrv lines = g_strsplit(text, "\n", -1);
   for (guint i = 0; lines[i]; i++) {
     char *plain = plain_line(lines[i]);
