@@ -666,6 +666,80 @@ static int procno(void) {
   return MyProc ? (int)(MyProc - ProcGlobal->allProcs) : -1;
 }
 
+/* ---- what a scenario's processes may call ---- */
+
+static void must_be_connected(void) {
+  if (!MyProc) stm_exit("not connected");
+}
+static void connect_entry(int64_t kind) {
+  if (MyProc) stm_exit("connected already");
+  init_process((int)kind);
+  InitProcessPhase2();
+}
+static void leave_entry(int64_t unused) {
+  (void)unused;
+  must_be_connected();
+  leave();
+}
+static void snapshot_entry(int64_t unused) {
+  (void)unused;
+  must_be_connected();
+  take_snapshot();
+}
+
+#if defined(NEED_TransamVariables)
+#define TRANSACTIONS TransamVariables
+#elif defined(NEED_ShmemVariableCache)
+#define TRANSACTIONS ShmemVariableCache
+#endif
+
+/* What GetNewTransactionId does to shared memory: the next xid, advanced, and shown in PGPROC and its dense array, all
+ * under XidGenLock. */
+static void begin_with_xid(int64_t unused) {
+  (void)unused;
+  must_be_connected();
+  if (TransactionIdIsValid(MyProc->xid)) stm_exit("has an xid already");
+  LWLockAcquire(XidGenLock, LW_EXCLUSIVE);
+  stm_touch(&TRANSACTIONS->nextXid, sizeof TRANSACTIONS->nextXid, true);
+  TransactionId xid = XidFromFullTransactionId(TRANSACTIONS->nextXid);
+  FullTransactionIdAdvance(&TRANSACTIONS->nextXid);
+  stm_touch(&ProcGlobal->xids[MyProc->pgxactoff], sizeof xid, true);
+  ProcGlobal->xids[MyProc->pgxactoff] = xid;
+  stm_touch(&MyProc->xid, sizeof xid, true);
+  MyProc->xid = xid;
+  LWLockRelease(XidGenLock);
+}
+
+/* With an xid this takes ProcArrayLock, or hands it to whoever has it to clear for a group. */
+static void end_transaction(int64_t unused) {
+  (void)unused;
+  must_be_connected();
+  ProcArrayEndTransaction(MyProc, MyProc->xid);
+}
+
+static void lock_group_lead(int64_t unused) {
+  (void)unused;
+  must_be_connected();
+  BecomeLockGroupLeader();
+}
+static void lock_group_join(int64_t leader) {
+  must_be_connected();
+  if (leader < 0 || leader >= MaxConnections) stm_exit("no such slot");
+  PGPROC *proc = &ProcGlobal->allProcs[leader];
+  stm_touch(&proc->pid, sizeof proc->pid, false);
+  if (!BecomeLockGroupMember(proc, proc->pid)) stm_exit("nobody leads a lock group from that slot");
+}
+
+static const StampedeEntry entries[] = {
+    {"connect", "InitProcess, InitProcessPhase2", connect_entry},
+    {"leave", "the exit callbacks: ProcArrayRemove, ProcKill", leave_entry},
+    {"snapshot", "GetSnapshotData", snapshot_entry},
+    {"begin_with_xid", "an xid is assigned, and shown in the proc array", begin_with_xid},
+    {"end_transaction", "ProcArrayEndTransaction", end_transaction},
+    {"lock_group_lead", "BecomeLockGroupLeader", lock_group_lead},
+    {"lock_group_join", "BecomeLockGroupMember, of the leader whose slot the argument is", lock_group_join},
+};
+
 static const StampedePostgres postgres = {configure,     pools,     init_process, InitProcessPhase2,
                                           take_snapshot, have_free, leave,        procno};
 
@@ -674,6 +748,8 @@ const StampedeSubject stampede_subject = {
     .name = "procarray",
     .about = "procarray.c and proc.c of a PostgreSQL tree",
     .start = start,
+    .entries = entries,
+    .n_entries = sizeof entries / sizeof *entries,
     .kind = "postgres",
     .special = &postgres,
 };
