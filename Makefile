@@ -88,10 +88,19 @@ $(BUILD)/subjects/%.so: sim/subject/bundled/%.yaml $(wildcard sim/subject/bundle
 	@mkdir -p $(@D)
 	@echo subject $@
 	$(Q)CC=$(SUBJECT_CC) $(PROGRAM) subject build --quiet --manifest $< -o $@
+# The subject of tests, and who loads it: it calls back into the program.
+TEST_SUBJECTS := $(patsubst tests/subjects/%.yaml,$(BUILD)/tests/subjects/%.so,$(wildcard tests/subjects/*.yaml))
+$(BUILD)/tests/subjects/%.so: tests/subjects/%.yaml $(wildcard tests/subjects/*.[ch]) \
+    sim/subject/include/stampede_subject.h $(PROGRAM)
+	@mkdir -p $(@D)
+	@echo subject $@
+	$(Q)CC=$(SUBJECT_CC) $(PROGRAM) subject build --quiet --manifest $< -o $@
+$(BUILD)/tests/test_subject: TEST_FLAGS = -rdynamic -DSUBJECTS='"$(BUILD)/tests/subjects"'
+$(BUILD)/tests/test_subject: | $(TEST_SUBJECTS)
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libstampede.a
 	@mkdir -p $(@D)
 	@echo $(CC) $@
-	$(Q)$(CC) $(ALL_CFLAGS) -fno-lto -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BUILD)/libstampede.a $(LIBS) -lcunit
+	$(Q)$(CC) $(ALL_CFLAGS) -fno-lto -MMD -MP -MT $@ -MF $@.d $(TEST_FLAGS) -o $@ $< $(BUILD)/libstampede.a $(LIBS) -lcunit
 # FORCE is phony, or .SECONDARY would let it be missing. Rewritten only when it says something new, so that another compiler or option rebuilds and nothing else does.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)

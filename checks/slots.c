@@ -22,7 +22,7 @@ static Judgement judge_slots(const Model *m, const PgShared *s, const guint8 *ti
   for (int p = 0; p < total; p++) {
     PgSlot slot = pg_slot(s, p);
     if (slot.pool == PG_AUXILIARY) continue; /* no free list: found by a search */
-    bool owned = owner_lives(m, slot.owner);
+    bool owned = owner_lives(m, slot.owner) || slot.kept;
     if (times[p] + owned == 1) continue;
     if (owned)
       g_string_printf(why, "slot %d is on a free list, but process %d owns it", p, slot.owner);

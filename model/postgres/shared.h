@@ -99,6 +99,7 @@ int pg_pmchild_flags(const PgShared *s); /* how many there are */
 typedef struct {
   PgPool pool;
   bool listed;            /* it was put on its pool's free list and not taken since */
+  bool kept;              /* it leads a lock group: a leader's slot stays until the last member has left */
   int owner, pid, offset; /* 0: none; the offset is what pgxactoff says, of use for members only */
   uint32_t xid;
   uint16_t subxids;

@@ -22,7 +22,8 @@ static const char *const instrument[] = {"-fsanitize=thread",   "-fno-builtin-me
 static const char *const instrument_gcc[] = {"--param=tsan-instrument-func-entry-exit=0", "-Wno-tsan", NULL};
 static const char *const instrument_clang[] = {"-mllvm", "-tsan-instrument-func-entry-exit=0", "-mllvm",
                                                "-tsan-instrument-memintrinsics=0", NULL};
-static const char *const always[] = {"-O2", "-g", "-fPIC", "-w", NULL};
+/* A call in place of a return would leave nothing to name its place by. */
+static const char *const always[] = {"-O2", "-g", "-fPIC", "-w", "-fno-optimize-sibling-calls", NULL};
 /* Calls of the sources that are ours instead. */
 static const char *const renamed[] = {"memmove",    "memcpy",        "memset", "memcmp",       "getpid",
                                       "kill",       "malloc",        "free",   "longjmp",      "_longjmp",

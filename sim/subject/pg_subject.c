@@ -23,7 +23,7 @@ struct PgSubject {
   /* of the running code */
   const char *all_procs, *hdr, *array;
   uint64_t pgproc_size, page_size;
-  Place pid, xid, subxids, status, offset, link;                     /* of PGPROC */
+  Place pid, xid, subxids, status, offset, link, leader;             /* of PGPROC */
   Place free[PG_POOL_COUNT], h_xids, h_subxids, h_status, h_offsets; /* of PROC_HDR */
   Place num, nos;                                                    /* of ProcArrayStruct */
   bool dlist;
@@ -167,6 +167,7 @@ static bool find_places(PgSubject *p, GError **error) {
   p->subxids = place(p, "PGPROC", "subxidStatus");
   p->status = place(p, "PGPROC", "statusFlags");
   p->offset = place(p, "PGPROC", "pgxactoff");
+  p->leader = place(p, "PGPROC", "lockGroupLeader");
   p->link = place(p, "PGPROC", "freeProcsLink");
   if (!p->link.there) p->link = place(p, "PGPROC", "links");
   p->h_xids = place(p, "PROC_HDR", "xids");
@@ -369,6 +370,7 @@ static void slot(const void *data, int procno_, PgSlot *out) {
   const char *proc = proc_at(p, procno_);
   look_at_lists((PgSubject *)data);
   out->listed = p->listed[procno_];
+  out->kept = p->leader.there && read_at(proc, p->leader, 0) == (uintptr_t)proc;
   out->pid = (int)read_at(proc, p->pid, 0);
   out->offset = p->h_offsets.there ? (int)mirrored(p, p->h_offsets, procno_, 4) : (int)read_at(proc, p->offset, 0);
   out->xid = (uint32_t)read_at(proc, p->xid, 0);

@@ -668,11 +668,16 @@ static int procno(void) {
 
 /* ---- what a scenario's processes may call ---- */
 
+/* As FATAL does. */
+static void give_up(const char *why) {
+  leave();
+  stm_exit(why);
+}
 static void must_be_connected(void) {
-  if (!MyProc) stm_exit("not connected");
+  if (!MyProc) give_up("not connected");
 }
 static void connect_entry(int64_t kind) {
-  if (MyProc) stm_exit("connected already");
+  if (MyProc) give_up("connected already");
   init_process((int)kind);
   InitProcessPhase2();
 }
@@ -698,7 +703,7 @@ static void snapshot_entry(int64_t unused) {
 static void begin_with_xid(int64_t unused) {
   (void)unused;
   must_be_connected();
-  if (TransactionIdIsValid(MyProc->xid)) stm_exit("has an xid already");
+  if (TransactionIdIsValid(MyProc->xid)) give_up("has an xid already");
   LWLockAcquire(XidGenLock, LW_EXCLUSIVE);
   stm_touch(&TRANSACTIONS->nextXid, sizeof TRANSACTIONS->nextXid, true);
   TransactionId xid = XidFromFullTransactionId(TRANSACTIONS->nextXid);
@@ -724,10 +729,10 @@ static void lock_group_lead(int64_t unused) {
 }
 static void lock_group_join(int64_t leader) {
   must_be_connected();
-  if (leader < 0 || leader >= MaxConnections) stm_exit("no such slot");
+  if (leader < 0 || leader >= MaxConnections) give_up("no such slot");
   PGPROC *proc = &ProcGlobal->allProcs[leader];
   stm_touch(&proc->pid, sizeof proc->pid, false);
-  if (!BecomeLockGroupMember(proc, proc->pid)) stm_exit("nobody leads a lock group from that slot");
+  if (!BecomeLockGroupMember(proc, proc->pid)) give_up("nobody leads a lock group from that slot");
 }
 
 static const StampedeEntry entries[] = {
