@@ -23,7 +23,7 @@ static const Command commands[] = {
     {"compare", "two sides of a patch: a verdict per scenario, with interval and effect", cmd_compare},
     {"replay", "run a trace again and confirm every step and hash of it", cmd_replay},
     {"diff", "the first difference of two traces, in words", cmd_diff},
-    {"viz", "pictures: states, memory, plot; exports of a trace", cmd_viz},
+    {"viz", "pictures: states, sequence, space (of check), memory, plot; exports of a trace", cmd_viz},
     {"subject", "your own C code as the model: build, info, new", cmd_subject},
     {"list", "scenarios, presets, variants, checks, metrics; explains one", cmd_list},
     {"calibrate", "costs of this machine, or fitted to figures; a real server beside the simulation", cmd_calibrate},

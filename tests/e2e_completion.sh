@@ -25,6 +25,19 @@ offer sweep connect-storm --variant split
 check_contains split-pgxactoff
 offer viz x.jsonl --view me
 check "me completes to memory: $(cat "$OUT")" test "$(cat "$OUT")" = memory
+# Words of an option are those that its help lists, and each of them is one that the program knows.
+listed() { # COMMAND OPTION WORDS
+  offer "$1" x "$2" ""
+  check "$1 $2 takes $3: $(tr '\n' ' ' <"$OUT")" test "$(sort "$OUT" | xargs)" = "$3"
+}
+listed check --strategy 'bfs dfs pct random'
+listed check --store 'bitstate collapse full hash128'
+listed check --reduce 'all none por symmetry'
+listed check --time 'timed untimed'
+listed check --view space
+listed sweep --job 'check run'
+listed viz --view 'memory plot sequence states'
+listed viz --format 'dot mermaid pdf perfetto png svg'
 offer list pre
 check "pre completes to presets: $(cat "$OUT")" test "$(cat "$OUT")" = presets
 offer replay x

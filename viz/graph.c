@@ -21,18 +21,24 @@ GVC_t *graph_context(GError **error) {
 /* ---- identity of nodes, edges and clusters ----
  *
  * Left to itself libcgraph makes the address of a name its id and keeps clusters in order of id, so that two runs draw
- * them in different orders. Here an id is the number of names and nameless things that came before in the graph. */
+ * them in different orders. Here an id is the number of names and nameless things that came before in the graph.
+ *
+ * The names are strings of the graph's own pool (agstrdup): when it writes DOT, libcgraph takes every name for one and
+ * reads the mark "this is HTML" in the bytes before it. Before a string from elsewhere lies whatever the heap holds,
+ * and now and then <number5> was written for number5. */
 
 typedef struct {
+  Agraph_t *g;
   GHashTable *ids;  /* name -> id; looked up only */
-  GPtrArray *names; /* by id; NULL: it has none */
+  GPtrArray *names; /* by id, of the pool, which is freed with the graph; NULL: it has none */
 } Ids;
 
 static void *ids_open(Agraph_t *g, Agdisc_t *disc) {
-  (void)g, (void)disc;
+  (void)disc;
   Ids *ids = g_new0(Ids, 1);
+  ids->g = g;
   ids->ids = g_hash_table_new(g_str_hash, g_str_equal);
-  ids->names = g_ptr_array_new_with_free_func(g_free);
+  ids->names = g_ptr_array_new();
   g_ptr_array_add(ids->names, NULL); /* 0 is no id */
   return ids;
 }
@@ -51,7 +57,7 @@ static long ids_map(void *state, int kind, char *name, IDTYPE *id, int create) {
   if (!known && !create) return 0;
   *id = known ? GPOINTER_TO_UINT(known) : ids->names->len;
   if (known) return 1;
-  char *copy = g_strdup(name);
+  char *copy = name ? agstrdup(ids->g, name) : NULL;
   g_ptr_array_add(ids->names, copy);
   if (copy) g_hash_table_insert(ids->ids, copy, GUINT_TO_POINTER((guint)*id));
   return 1;

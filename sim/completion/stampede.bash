@@ -8,18 +8,19 @@ _stampede_names() { "$1" list "$2" 2>/dev/null | awk '$1 ~ /^[a-z0-9]/ { print $
 # shellcheck disable=SC2086
 _stampede_options() { "$1" $2 --help 2>/dev/null | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u; }
 
-# Words for the value of an option; returns 1 where it takes a file name or anything else.
+# The words that the help of option $3 lists: "bfs (shortest), dfs, random, pct", "none, por, all; unless ...".
+# shellcheck disable=SC2086
+_stampede_listed() {
+  "$1" $2 --help 2>/dev/null | sed -nE "s/^  (-[a-z], )?$3=[A-Z]+ +//p" |
+    sed -E 's/\([^)]*\)//g; s/[;:].*//; s/ or /,/g; s/ //g' | tr , '\n'
+}
+
+# Words for the value of option $3 of command $2; returns 1 where it takes a file name or anything else.
 _stampede_value() {
-  case $2 in
+  case $3 in
   --variant | --baseline | --patch) _stampede_names "$1" variants ;;
   --suite) _stampede_names "$1" suites ;;
-  --job) echo 'run check' ;;
-  --time) echo 'untimed timed' ;;
-  --strategy) echo 'bfs dfs random pct dpor' ;;
-  --store) echo 'full collapse hash128 bitstate' ;;
-  --view) echo 'states sequence space memory plot flame' ;;
-  --format) echo 'svg png pdf dot mermaid perfetto' ;;
-  --clock) echo 'own faketime' ;;
+  --job | --time | --strategy | --store | --reduce | --view | --format) _stampede_listed "$@" ;;
   --profile) _stampede_names "$1" profiles ;;
   --seed | --repeat | --jobs | --max-states | --max-depth | --max-time) ;;
   *) return 1 ;;
@@ -31,14 +32,14 @@ _stampede() {
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     words=$("$program" --help 2>/dev/null | sed -nE 's/^  ([a-z]+) .*/\1/p'; echo --help --version)
-  elif words=$(_stampede_value "$program" "$before"); then
+  elif words=$(_stampede_value "$program" "$command" "$before"); then
     :
   elif [[ $word == -* ]]; then
     [[ $command == calibrate ]] && command="$command ${COMP_WORDS[2]}"
     words=$(_stampede_options "$program" "$command")
   else
     case $command in
-    run | sweep | check | compare | live) words=$(_stampede_names "$program" scenarios) ;;
+    run | sweep | check | compare) words=$(_stampede_names "$program" scenarios) ;;
     calibrate) words=$("$program" calibrate --help 2>/dev/null | sed -nE '/^Kinds:/,/^$/s/^  ([a-z]+) .*/\1/p') ;;
     list) words="scenarios suites presets variants profiles checks metrics" ;;
     *) return 0 ;;
