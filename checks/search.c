@@ -213,6 +213,13 @@ char *worker_stuck(Worker *k) {
   return model_deadlock_words(k->w);
 }
 
+static void finding_free(Finding *f) {
+  g_free(f->why);
+  g_free(f->signature);
+  g_array_unref(f->path);
+  g_free(f);
+}
+
 /* ---- results ---- */
 
 static SearchResult *search_result_new(const SearchOptions *o) {
@@ -229,13 +236,6 @@ void search_result_free(SearchResult *r) {
   g_ptr_array_unref(r->seen);
   g_free(r->blind);
   g_free(r);
-}
-
-void finding_free(Finding *f) {
-  g_free(f->why);
-  g_free(f->signature);
-  g_array_unref(f->path);
-  g_free(f);
 }
 
 static guint found(const SearchResult *r, gint check) {

@@ -83,4 +83,3 @@ Stepper *search_stepper(const StepperConfig *c, GError **error);
 void search_result_free(SearchResult *r);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SearchResult, search_result_free)
 const char *search_stop_words(SearchStop s);
-void finding_free(Finding *f);

@@ -7,7 +7,8 @@
 
 enum { NOTES_MAX = 64 };
 
-Model *walk_build(void (*driver)(World *w, void *data), void *data, void *source, GError **error) {
+/* The model of a scenario, for steppers: `source` is the Scenario. */
+static Model *walk_build(void (*driver)(World *w, void *data), void *data, void *source, GError **error) {
   Costs costs;
   scenario_costs(source, &costs);
   return model_build_saved(source, &costs, driver, data, error);
@@ -104,7 +105,7 @@ static ChoiceId choice_named(World *w, const char *name) {
   return world_choice(w, name);
 }
 
-bool walk_recorded(Stepper *s, const TraceStep *step, Branch *b) {
+static bool walk_recorded(Stepper *s, const TraceStep *step, Branch *b) {
   World *w = stepper_model(s)->world;
   const GArray *moves = stepper_moves(s);
   for (guint i = 0; i < moves->len; i++) {

@@ -4,8 +4,6 @@
 #include "checks/search.h"
 #include "sim/run.h"
 
-/* The model of a scenario, for steppers: `source` is the Scenario. */
-Model *walk_build(void (*driver)(World *w, void *data), void *data, void *source, GError **error);
 /* A move in names, before it is made: who makes it ("server[6]"), and what ("reply"). */
 enum { WALK_WHO_MAX = 96 };
 const char *walk_who(const World *w, Move m, char buffer[WALK_WHO_MAX]); /* returns buffer */
@@ -35,8 +33,6 @@ typedef struct {
 } WalkCursor;
 bool walk_next(void *cursor, Stepper *s, Branch *b);
 
-/* The branch that a recorded step stands for: the move of whom and what it names, the answers it lists. */
-bool walk_recorded(Stepper *s, const TraceStep *step, Branch *b);
 /* For App: stampede replay of what `check` wrote. `recorded` gives the step that is due, NULL at the end. */
 RunResult *walk_replay(const Scenario *s, const RunOptions *o, const TraceStep *(*recorded)(void *replay),
                        GError **error);

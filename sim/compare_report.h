@@ -19,7 +19,6 @@ void compare_json(const CompareReport *r, Output *o);
 void compare_junit(const CompareReport *r, Output *o);
 
 /* ---- what the table and Markdown both say; texts are the caller's ---- */
-char *compare_percent(double share); /* "+2.10 %" */
 char *compare_number(double v);
 /* A gate with what was seen: "warm.connect_ms <= +2%  connect-storm: +3.1 %". */
 char *compare_gate_words(const JudgedGate *g);

@@ -21,7 +21,8 @@ static char *percent_digits(double share) {
   return percent > -0.005 && percent < 0.005 ? g_strdup("0.00") : formatted("%+.2f", percent);
 }
 
-char *compare_percent(double share) {
+/* "+2.10 %" */
+static char *percent_words(double share) {
   g_autofree char *digits = percent_digits(share);
   return g_strconcat(digits, " %", NULL);
 }
@@ -34,7 +35,7 @@ static bool has_change(const ComparedCase *c) {
 
 char *compare_change_words(const ComparedCase *c) {
   if (!has_change(c)) return g_strdup("-");
-  if (c->relative) return compare_percent(c->interval.value);
+  if (c->relative) return percent_words(c->interval.value);
   g_autofree char *number = compare_number(c->interval.value);
   return g_strconcat(c->interval.value > 0 ? "+" : "", number, NULL);
 }
@@ -61,8 +62,7 @@ char *compare_effect_words(const ComparedCase *c) {
 char *compare_gate_words(const JudgedGate *g) {
   if (!g->judged) return g_strdup_printf("%s  %s: a side has no %s", g->gate->text, g->of->name, g->gate->metric);
   const double b = g->mean[SIDE_BASELINE], p = g->mean[SIDE_PATCH];
-  g_autofree char *from = compare_number(b), *to = compare_number(p),
-                  *change = compare_percent(b > 0 ? (p - b) / b : 0);
+  g_autofree char *from = compare_number(b), *to = compare_number(p), *change = percent_words(b > 0 ? (p - b) / b : 0);
   return g_strdup_printf("%s  %s: %s to %s%s%s", g->gate->text, g->of->name, from, to, b > 0 ? ", " : "",
                          b > 0 ? change : "");
 }

@@ -240,10 +240,10 @@ Chart *chart_read(const char *path, const SpanWish *wish, GError **error) {
   return g_steal_pointer(&c);
 }
 
-int chart_lane(const Chart *c, const char *name) {
+static bool is_lane(const Chart *c, const char *name) {
   for (guint i = 0; i < c->lanes->len; i++)
-    if (strcmp(c->lanes->pdata[i], name) == 0) return (int)i;
-  return -1;
+    if (strcmp(c->lanes->pdata[i], name) == 0) return true;
+  return false;
 }
 
 char *chart_step_notes(const Chart *c, guint step) {
@@ -251,7 +251,7 @@ char *chart_step_notes(const Chart *c, guint step) {
   GString *out = g_string_new(NULL);
   for (guint i = 0; i < s->changed->len; i++) {
     const ChartVariable *v = s->changed->pdata[i];
-    if (chart_lane(c, v->name) < 0) g_string_append_printf(out, "%s%s: %s", out->len ? "; " : "", v->name, v->value);
+    if (!is_lane(c, v->name)) g_string_append_printf(out, "%s%s: %s", out->len ? "; " : "", v->name, v->value);
   }
   return g_string_free(out, out->len == 0);
 }

@@ -36,6 +36,5 @@ typedef struct {
 Chart *chart_read(const char *path, const SpanWish *wish, GError **error);
 void chart_free(Chart *c);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Chart, chart_free)
-int chart_lane(const Chart *c, const char *name); /* -1: nobody here */
 /* What changed beside the states of participants, in words: "pool s: idle [], waiters [a]"; NULL: nothing. g_free */
 char *chart_step_notes(const Chart *c, guint step);

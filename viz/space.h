@@ -1,6 +1,6 @@
 /* space.h - the state graph of a small model as a picture: a box a state, with the variables in which it differs from
- * the initial one (there: all), an arrow a step, named by who does what; what breaks a
- * check is red, a deadlock orange, an end double. */
+ * the initial one (there: all), an arrow a step, named by who does what; what breaks a check is red, a deadlock orange,
+ * an end double. */
 #pragma once
 #include "checks/space.h"
 #include "viz/picture.h"

@@ -282,12 +282,14 @@ static void pick_host(Pooler *p, Cancel *x) {
   x->host = c->servers[i];
 }
 
+static Step next_pool(Pooler *p, Cancel *x);
+
 static Step carrier_failed(Pooler *p, Cancel *x) {
   Fanout f = config_of(p)->fanout;
   bool more = x->pool != DIRECT && (f == FANOUT_ALL || f == FANOUT_ALL_NODES);
   if (x->pool != DIRECT) pool_at(p, x->pool)->flags |= PLF_FAILED;
   if (!more) return ends(p, x, OUT_LOST);
-  return cancel_next_pool(p, x);
+  return next_pool(p, x);
 }
 
 /* carrier: twice. Another one carries the same key; nobody knows of it but the two servers. */
@@ -334,6 +336,14 @@ static Step forward(Pooler *p, Cancel *x) {
   return step_ran();
 }
 
+/* Whichever of the pooler's limits comes first ends the waiting for an EOF. */
+static int64_t eof_limit(const Pooler *p, const Cancel *x) {
+  const PoolConfig *c = pool_config(p, x->pool);
+  int64_t hold = c->fence == FENCE_HOLD_TIMEOUT ? c->fence_ns : NO_LIMIT;
+  if (hold < 0 || c->ack_ns < 0) return MAX(hold, c->ack_ns);
+  return MIN(hold, c->ack_ns);
+}
+
 /* Written; under way. With fire_and_forget the pooler is done with it. */
 static Step deliver(Pooler *p, Cancel *x, ProcId self) {
   if (!(x->flags & XF_FORWARDED)) {
@@ -349,7 +359,7 @@ static Step deliver(Pooler *p, Cancel *x, ProcId self) {
     if (fault_to(p, x) == FAULT_RESET || link_loses(p, LINK_CANCEL_TO_SERVER, x->host)) {
       outcome_keep(p, x, OUT_LOST, NULL);
       x->stage = fault_to(p, x) == FAULT_RESET ? X_EOF : X_STUCK;
-      return x->stage == X_EOF ? step_ran() : wait_here(p, x, self, x->pool == DIRECT ? NO_LIMIT : cancel_limit(p, x));
+      return x->stage == X_EOF ? step_ran() : wait_here(p, x, self, x->pool == DIRECT ? NO_LIMIT : eof_limit(p, x));
     }
     int64_t ns = link_delay(p, LINK_CANCEL_TO_SERVER, x->host);
     if (ns > 0) return step_sleep(ns);
@@ -363,7 +373,7 @@ static Step deliver(Pooler *p, Cancel *x, ProcId self) {
 static Step eof(Pooler *p, Cancel *x, ProcId self) {
   bool unseen = fault_to(p, x) == FAULT_NO_EOF || step_is(p, x->pool, POOLSTEP_CLOSE_CARRIER, DO_SKIP);
   x->stage = unseen ? X_STUCK : X_EOF;
-  if (unseen) return wait_here(p, x, self, x->pool == DIRECT ? NO_LIMIT : cancel_limit(p, x));
+  if (unseen) return wait_here(p, x, self, x->pool == DIRECT ? NO_LIMIT : eof_limit(p, x));
   int64_t late = step_late(p, x->pool, POOLSTEP_CLOSE_CARRIER);
   return wait_ns(link_delay(p, LINK_CANCEL_TO_SERVER, x->host) + late);
 }
@@ -406,14 +416,6 @@ static Step signal_it(Pooler *p, Cancel *x, ProcId self) {
   return eof(p, x, self);
 }
 
-/* Whichever of the pooler's limits comes first ends the waiting for an EOF. */
-int64_t cancel_limit(const Pooler *p, const Cancel *x) {
-  const PoolConfig *c = pool_config(p, x->pool);
-  int64_t hold = c->fence == FENCE_HOLD_TIMEOUT ? c->fence_ns : NO_LIMIT;
-  if (hold < 0 || c->ack_ns < 0) return MAX(hold, c->ack_ns);
-  return MIN(hold, c->ack_ns);
-}
-
 static void next_from(Cancel *x) {
   x->flags &= (uint16_t) ~(XF_FORWARDED | XF_TURN | XF_LINKED | XF_UNLINKED | XF_CARRIER | XF_SIGNALLED | XF_HANDLED);
   x->server = x->backend = 0;
@@ -434,7 +436,7 @@ static void go_on_as_another(Pooler *p, Cancel *x) {
 }
 
 /* all_nodes and all_pools go on to what else the client holds; the others are done. */
-Step cancel_next_pool(Pooler *p, Cancel *x) {
+static Step next_pool(Pooler *p, Cancel *x) {
   Fanout f = config_of(p)->fanout;
   bool failed = x->pool != DIRECT && fault_to(p, x) == FAULT_RESET; /* what was written came back as an error */
   fence_over(p, x);
@@ -451,7 +453,7 @@ Step cancel_next_pool(Pooler *p, Cancel *x) {
 }
 
 static Step stuck(Pooler *p, Cancel *x) {
-  if (x->flags & XF_SIGNALLED || x->flags & XF_JUDGED) return cancel_next_pool(p, x);
+  if (x->flags & XF_SIGNALLED || x->flags & XF_JUDGED) return next_pool(p, x);
   return carrier_failed(p, x);
 }
 
@@ -474,7 +476,7 @@ static Step resume(World *w, ProcId self, void *locals) {
   case X_STUCK: return stuck(p, x);
   default:
     if (x->stage == X_EOF) said(p, self, (Party){PARTY_HOST, x->host}, party_cancel(p, x), "EOF");
-    return cancel_next_pool(p, x);
+    return next_pool(p, x);
   }
 }
 

@@ -152,7 +152,7 @@ bool pool_bans(const Pooler *p, guint pool, guint host) {
 }
 
 /* Never the only one; when all would be banned all are let in again. */
-void pool_ban(Pooler *p, guint pool, guint host) {
+static void pool_ban(Pooler *p, guint pool, guint host) {
   const PoolConfig *c = pool_config(p, pool);
   Pool *pl = pool_at(p, pool);
   int place = place_of(c, host);

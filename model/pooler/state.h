@@ -397,7 +397,6 @@ void pool_opened(Pooler *p, Server *s, bool well);
 void pool_opening_dropped(Pooler *p, Server *s);
 guint pool_live(const Pooler *p, guint pool);
 void tick_wake(Pooler *p);
-void pool_ban(Pooler *p, guint pool, guint host);
 bool pool_bans(const Pooler *p, guint pool, guint host);
 bool pool_spares_old(Pooler *p, Server *s); /* too old, but another one was closed not long ago */
 void pool_sleep(Pooler *p, guint pool);     /* no opening before server_login_retry, or the back-off, is over */
@@ -548,8 +547,6 @@ void cancels_of_query_sent(Pooler *p, Client *c, guint session, guint query);
 void cancels_mark_stale(Pooler *p, guint client, guint query);
 guint cancels_sent_by(const Pooler *p, guint client);
 void cancel_wake(Pooler *p, Cancel *x);
-Step cancel_next_pool(Pooler *p, Cancel *x);
-int64_t cancel_limit(const Pooler *p, const Cancel *x);
 void cancel_handle(Pooler *p, Cancel *x, bool absorbed);
 void cancels_handle_all(Pooler *p, const Server *s, bool absorbed);
 void outcome_keep(Pooler *p, Cancel *x, Outcome o, const PgBackend *b);

@@ -213,6 +213,3 @@ pid_t throwaway_postmaster(const Throwaway *t) {
 const char *throwaway_socket(const Throwaway *t) {
   return t->socket;
 }
-const char *throwaway_dir(const Throwaway *t) {
-  return t->dir;
-}

@@ -23,4 +23,3 @@ void throwaway_stop(Throwaway *t); /* and waits until everything is gone */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Throwaway, throwaway_stop)
 pid_t throwaway_postmaster(const Throwaway *t);
 const char *throwaway_socket(const Throwaway *t); /* path of the Unix socket */
-const char *throwaway_dir(const Throwaway *t);
