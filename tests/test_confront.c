@@ -41,6 +41,35 @@ static void figures_by_closed_form(void) {
   expect_near(f.pagetable_kib, 23 * N, 1e-9);
 }
 
+/* The first builds caches and is far off; the median is not. */
+static void alone_is_the_median(void) {
+  static const int64_t faults[] = {5000, 410, 408, 412, 411};
+  g_autoptr(StormSeries) s = storm_series_new(1);
+  for (guint i = 0; i < G_N_ELEMENTS(faults); i++) {
+    StormBackend b = {.faults = faults[i], .own_pages = (int64_t)i};
+    g_array_append_val(s->alone, b);
+  }
+  expect_int(storm_alone(s).faults, ==, 411);
+  expect_int(storm_alone(s).own_pages, ==, 2);
+}
+
+static double named(const Confrontation *c, guint k, const char *name) {
+  ConfrontFigure all[CONFRONT_FIGURES];
+  for (guint i = 0, n = confront_named(c, k, true, all); i < n; i++)
+    if (strcmp(all[i].name, name) == 0) return all[i].value;
+  return -1;
+}
+
+/* Of 410 + i + 7 k faults: the first 50, the last 50, and the step from the first iteration. */
+static void figures_have_names(void) {
+  Confrontation c = confronted(7, 7, 0, 20);
+  expect_near(named(&c, 1, "faults_first50"), 417 + 24.5, 1e-9);
+  expect_near(named(&c, 1, "faults_last50"), 417 + (N - 50) + 24.5, 1e-9);
+  expect_near(named(&c, 1, "faults_mean_minus_first"), 7, 1e-9);
+  expect_near(named(&c, 1, "faults_tenth[10]"), 417 + (N - N / 10) + (N / 10 - 1) / 2.0, 1e-9);
+  confrontation_clear(&c);
+}
+
 static bool agrees(Confrontation c) {
   g_autoptr(GArray) all = confront_judge(&c);
   bool yes = confront_all_agree(all);
@@ -96,6 +125,8 @@ static void a_plot(void) {
 
 int main(void) {
   return suite_run("confront", (const Case[]){{"figures by closed form", figures_by_closed_form},
+                                              {"alone is the median", alone_is_the_median},
+                                              {"figures have names", figures_have_names},
                                               {"what agrees", what_agrees},
                                               {"private pages are measured", private_pages_are_measured},
                                               {"needs", needs},

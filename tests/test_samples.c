@@ -87,11 +87,25 @@ static void a_batch_that_fails(void) {
   expect_int(calls, ==, 8);
 }
 
+/* 700 ns for 10 units less 300 ns for 30: 70 - 10, by 4. */
+static double as_told(void *state) {
+  return *(const double *)state;
+}
+static void a_difference_is_by_each_sides_units(void) {
+  double more = 700, less = 300, failed = -1;
+  SampleStats s = sample_difference(11, as_told, (SampleSide){&more, 10}, (SampleSide){&less, 30}, 4);
+  expect_near(s.median, 15, 1e-12);
+  expect_int(s.n, ==, 11);
+  expect_int(sample_difference(11, as_told, (SampleSide){&more, 1}, (SampleSide){&failed, 1}, 1).n, ==, 0);
+}
+
 int main(void) {
-  return suite_run("samples", (const Case[]){{"quartiles of known values", quartiles_of_known_values},
-                                             {"a steady clock", a_steady_clock},
-                                             {"disturbances are left out", disturbances_are_left_out},
-                                             {"what is refused", what_is_refused},
-                                             {"a batch that fails", a_batch_that_fails},
-                                             {0}});
+  return suite_run("samples",
+                   (const Case[]){{"quartiles of known values", quartiles_of_known_values},
+                                  {"a steady clock", a_steady_clock},
+                                  {"disturbances are left out", disturbances_are_left_out},
+                                  {"what is refused", what_is_refused},
+                                  {"a batch that fails", a_batch_that_fails},
+                                  {"a difference is by each side's units", a_difference_is_by_each_sides_units},
+                                  {0}});
 }
