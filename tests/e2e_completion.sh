@@ -36,7 +36,7 @@ listed check --reduce 'all none por symmetry'
 listed check --time 'timed untimed'
 listed check --view space
 listed sweep --job 'check run'
-listed viz --view 'memory plot sequence states'
+listed viz --view 'flame memory plot sequence states'
 listed viz --format 'dot mermaid pdf perfetto png svg'
 offer list pre
 check "pre completes to presets: $(cat "$OUT")" test "$(cat "$OUT")" = presets

@@ -180,7 +180,8 @@ static void shows_the_broken_condition(void) {
   expect_int(picture_count(svg, "class=\"node broken\""), ==, 1);
   expect(strstr(svg, "a&#39;s cancel hits &lt;b&gt;"));
   expect(strstr(svg, "outcome=MISROUTE"));
-  expect_int(picture_count(svg, "stroke=\"#b3261e\" stroke-width=\"2\""), ==, 2); /* line and head of the arrow that breaks it */
+  expect_int(picture_count(svg, "stroke=\"#b3261e\" stroke-width=\"2\""), ==,
+             2); /* line and head of the arrow that breaks it */
 }
 
 static void a_lasso_is_framed(void) {
@@ -224,6 +225,36 @@ static void a_part_knows_what_came_before(void) {
   g_autofree char *notes = chart_step_notes(c, 0);
   expect_str(notes, "pool p: idle []"); /* as step 1 left it */
   expect(!c->span->ends_broken);
+}
+
+/* Of two that are violated the one that was so first, whatever their order; without --to the first `last` from there.
+ */
+static void which_check_and_how_far(void) {
+  g_autofree char *before = g_strndup(race, (gsize)(strstr(race, "{\"end\"") - race)),
+                  *text = g_strconcat(before,
+                                      "{\"end\":{\"steps\":6,\"verdict\":\"fail\",\"checks\":[{\"name\":\"late\","
+                                      "\"verdict\":\"violated\",\"step\":5},{\"name\":\"early\",\"verdict\":"
+                                      "\"violated\",\"step\":3}],\"metrics\":{}}}\n",
+                                      NULL);
+  g_autoptr(Chart) c = chart_of(text);
+  expect_str(c->span->check, "early");
+  expect_int(c->span->broken, ==, 3);
+  expect_int(c->span->last, ==, 3);
+  g_autofree char *path = write_file("far.jsonl", text);
+  SpanWish w = all_steps();
+  w.from = 4;
+  g_autoptr(Span) s = span_read(path, &w, NULL);
+  expect_int(s ? s->last : -1, ==, 5); /* beyond what broke it */
+}
+
+/* "q1 runs" is a query that runs; a query named "runs late" that waits is none. */
+static void a_query_runs_when_it_says_so(void) {
+  g_autoptr(Chart) c =
+      chart_of(HEADER "{\"i\":0,\"who\":\"client a\",\"do\":\"x\",\"args\":{\"on\":\"server 1\",\"of\":\"client a\"},"
+                      "\"changed\":{\"server 1\":\"taken by a, q1 runs late\"}}\n");
+  g_autoptr(ChartBars) b = chart_bars(c);
+  expect_int(b->bars->len, ==, 1);
+  expect_int(g_array_index(b->bars, ChartBar, 0).kind, ==, BAR_OF);
 }
 
 static void steps_that_are_not_there(void) {
@@ -309,6 +340,8 @@ int main(void) {
                                                {"a lasso is framed", a_lasso_is_framed},
                                                {"the same twice", the_same_twice},
                                                {"a part knows what came before", a_part_knows_what_came_before},
+                                               {"which check and how far", which_check_and_how_far},
+                                               {"a query runs when it says so", a_query_runs_when_it_says_so},
                                                {"steps that are not there", steps_that_are_not_there},
                                                {"empty and cut traces", empty_and_cut_traces},
                                                {"a million steps", a_million_steps},
