@@ -1,0 +1,76 @@
+/* schedules.h - the order in which the processes of concurrent code go on: which orders can break something?
+ *
+ * Stateless: a program can be put back to its first state, told which process does its next operation, and asked what
+ * each would do then. No state is kept or compared; what a search knows of a state is the schedule that leads there.
+ * Orders that differ only in operations that nobody could tell apart (a Mazurkiewicz trace) are one, and with
+ * `SCHEDULES_DPOR` one of each is run: checks/README.md says how. */
+#pragma once
+#include "sim/subject/operation.h"
+#include <glib.h>
+
+enum { SCHEDULE_PROCESSES_MAX = 64 };
+
+typedef enum { PROCESS_READY, PROCESS_WAITS, PROCESS_ENDED } ProcessState;
+
+typedef struct {
+  void *data;
+  guint processes; /* at most SCHEDULE_PROCESSES_MAX; all there from the first state on */
+  void (*restart)(void *data);
+  /* What process p does next; does nothing. Of OPERATION_SPIN the search knows itself whether it waits. */
+  ProcessState (*pending)(void *data, guint p, Operation *out);
+  /* It does that and goes on to before its next operation. *failed: a try did not get what it wanted; *changed: memory
+   * is not as it was. */
+  void (*step)(void *data, guint p, bool *failed, bool *changed);
+  /* What is broken now, NULL: nothing. `end`: no process goes on any more. Lives until the next call. */
+  const char *(*broken)(void *data, bool end);
+  int (*count)(void *data, uint64_t semaphore); /* in the first state; NULL: all are 0 */
+} ScheduleProgram;
+
+typedef enum { SCHEDULES_DPOR, SCHEDULES_DFS, SCHEDULES_RANDOM, SCHEDULES_PCT } SchedulesStrategy;
+
+typedef struct {
+  SchedulesStrategy strategy;
+  int preemptions;                 /* dfs: at most so many; -1: any number */
+  guint max_steps;                 /* of one schedule; what goes on longer is cut, and that is told */
+  uint64_t max_schedules;          /* 0: any number; random, pct: how many to run */
+  double max_seconds;              /* 0: any time */
+  guint changes;                   /* pct: changes of priority in a schedule (the paper's d - 1) */
+  guint length;                    /* pct: steps of a schedule (the paper's k); 0: as many as the first one had */
+  uint64_t seed;                   /* random, pct */
+  guint findings_max;              /* stop after so many; different means other words */
+  const volatile int *interrupted; /* NULL: never */
+  void (*at_end)(void *user, void *program); /* after each whole schedule; NULL: nothing */
+  void *user;
+  /* For tests that the search is caught when it is wrong: operations of these two kinds are taken to commute; every
+   * Nth process to be tried is dropped. 0, 0: none. */
+  unsigned mutant_commute[2], mutant_drop;
+} SchedulesOptions;
+
+typedef struct {
+  char *words;   /* what is broken */
+  GArray *order; /* of guint: who goes on, step by step */
+  guint preemptions;
+} ScheduleFinding;
+
+typedef enum { SCHEDULES_EXHAUSTED, SCHEDULES_FOUND, SCHEDULES_LIMIT, SCHEDULES_INTERRUPTED } SchedulesStop;
+
+typedef struct {
+  SchedulesStop stop;
+  uint64_t schedules; /* that ran to their end */
+  uint64_t redundant; /* given up as equal to one that was run (all that could go on is asleep) */
+  uint64_t cut;       /* by max_steps */
+  uint64_t bounded;   /* places where the bound on preemptions left a process out */
+  uint64_t steps;     /* of the program, those that only lead back to where a search goes on included */
+  guint longest;
+  double bound;        /* pct: a bug of depth `changes` + 1 is found by one schedule at least so likely */
+  double seconds;      /* measured */
+  GPtrArray *findings; /* of ScheduleFinding */
+} SchedulesResult;
+
+SchedulesResult *schedules_search(const ScheduleProgram *p, const SchedulesOptions *o);
+void schedules_result_free(SchedulesResult *r);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SchedulesResult, schedules_result_free)
+
+/* A schedule with as few preemptions as can be found, then as few steps, that breaks the same; looks at no more than
+ * `budget` schedules. Replaces f's order. */
+void schedules_shrink(const ScheduleProgram *p, ScheduleFinding *f, guint max_steps, uint64_t budget);
