@@ -451,7 +451,8 @@ static Program draw_spinner(Rng *r) {
       int v = (int)rng_below(r, 2), top = (int)rng_below(r, 2);
       if (top) g.ops[p][n++] = draw_op(r);
       g.ops[p][n++] = (Op)LOAD(v, 2);
-      g.ops[p][n++] = (Op){DO_JUMP_UNLESS, (int)n + 3, 2, 0, 0, 0};
+      g.ops[p][n] = (Op){DO_JUMP_UNLESS, (int)n + 3, 2, 0, 0, 0};
+      n++;
       g.ops[p][n++] = (Op){DO_SPIN, 0, 0, 0, 0, 0};
       g.ops[p][n++] = (Op){DO_JUMP_UNLESS, top, 3, 9, 0, 0};
     }

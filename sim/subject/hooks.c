@@ -73,6 +73,7 @@ static void touch_part(const void *pc, uint64_t at, uint64_t bytes, MemAccess ac
 
 static void long_way(const void *pc, uint64_t at, uint64_t bytes, MemAccess access) {
   Subject *s = subject_here;
+  if (s->interleave) return interleave_access(pc, at, bytes, access);
   uint64_t page = UINT64_C(1) << ((const MemoryHot *)hooks.as)->page_shift;
   if (s->record) s->record(s->record_data, at, bytes, access == MEM_WRITE);
   for (uint64_t end = at + bytes, next; at < end; at = next) {
@@ -240,14 +241,22 @@ void __tsan_vptr_update(void **p, void *value) {
 
 /* ---- mem* functions: one access to each range; loads come first. Entries of a watched array are counted ---- */
 
-static inline void move(const void *to, const void *from, size_t bytes, const void *pc) {
+/* Others may go on between the loads and what follows: what was loaded then is kept. */
+static const void *read_range(const void *from, size_t bytes, const void *pc) {
   touch_range(from, bytes, MEM_READ, pc);
+  return subject_here->interleave ? interleave_keep(from, bytes) : from;
+}
+
+/* Returns where to copy from. */
+static inline const void *move(const void *to, const void *from, size_t bytes, const void *pc) {
+  from = read_range(from, bytes, pc);
   touch_range(to, bytes, MEM_WRITE, pc);
   Subject *s = subject_here;
   uint64_t at = (uintptr_t)to - hooks.base;
-  if (!bytes || at >= hooks.size || !s->running) return;
+  if (!bytes || at >= hooks.size || !s->running || s->interleave) return from;
   if (at - s->moves_base < s->moves_bytes) s->running->use.moved += (int64_t)(bytes / s->moves_width);
   subject_row(s, pc, at)->moved += (int64_t)bytes;
+  return from;
 }
 
 /* While libc works for the code, a signal there is the code's (crash.c). */
@@ -259,14 +268,14 @@ static inline void move(const void *to, const void *from, size_t bytes, const vo
 void *stm_memmove(void *to, const void *from, size_t bytes);
 void *stm_memmove(void *to, const void *from, size_t bytes) {
   const void *pc = PC;
-  move(to, from, bytes, pc);
+  from = move(to, from, bytes, pc);
   LIBC(memmove(to, from, bytes));
   return to;
 }
 void *stm_memcpy(void *to, const void *from, size_t bytes);
 void *stm_memcpy(void *to, const void *from, size_t bytes) {
   const void *pc = PC;
-  move(to, from, bytes, pc);
+  from = move(to, from, bytes, pc);
   LIBC(memmove(to, from, bytes));
   return to;
 }
@@ -280,7 +289,7 @@ void *stm_memset(void *to, int value, size_t bytes) {
 int stm_memcmp(const void *a, const void *b, size_t bytes);
 int stm_memcmp(const void *a, const void *b, size_t bytes) {
   const void *pc = PC;
-  touch_range(a, bytes, MEM_READ, pc);
+  a = read_range(a, bytes, pc);
   touch_range(b, bytes, MEM_READ, pc);
   LIBC(int result = memcmp(a, b, bytes));
   return result;

@@ -192,7 +192,7 @@ static void enter(Subject *s, Proc *p) {
   hooks.size = s->starting || s->looking ? 0 : segment_size(s->segment);
   static MemoryHot never = {.table = {UINT64_MAX, UINT64_MAX}, .page_shift = 12};
   hooks.as = p->as;
-  hooks.hot = p->as && !s->record ? (MemoryHot *)p->as : &never;
+  hooks.hot = p->as && !s->record && !s->interleave ? (MemoryHot *)p->as : &never;
   hooks.line_owner = s->starting ? NULL : s->line_owner;
   hooks.owner = p->owner;
   hooks.last_line = p->last_line;
@@ -252,6 +252,33 @@ SubjectState subject_at_once(Subject *s, int process, void (*fn)(int64_t), int64
   while (state == SUBJECT_RUNS) subject_go(s, process, 0, &state);
   s->alone = false;
   return state;
+}
+
+/* ---- operation by operation (interleave.c) ---- */
+
+SubjectState subject_run_on(Subject *s, int process, void (*fn)(int64_t), int64_t argument, const char *name) {
+  Proc *p = proc_of(s, process);
+  if (!p->stack) subject_call(s, process, fn, argument, name);
+  enter(s, p);
+  s->stops++;
+  coro_resume(p->stack);
+  keep_fault(s);
+  leave(s);
+  if (p->state != SUBJECT_RUNS) stack_give(s, p);
+  return p->state;
+}
+
+void subject_renew(Subject *s, int process) {
+  Proc *p = proc_of(s, process);
+  if (p->stack) stack_give(s, p);
+  if (s->loaded == p) s->loaded = NULL;
+  memcpy(p->data, s->initial, image_data(s->image).bytes);
+  p->state = SUBJECT_RETURNED;
+}
+
+void subject_forget_fault(Subject *s) {
+  g_clear_pointer(&s->fault, g_free);
+  s->trapped = false;
 }
 
 /* ---- processes ---- */

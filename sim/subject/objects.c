@@ -132,6 +132,7 @@ void stm_lock_acquire(StmLock lock, bool shared) {
   Subject *s = here();
   if (s->alone) return;
   const void *pc = PC;
+  if (s->interleave) return interleave_lock(lock, shared, pc);
   subject_settle();
   Lock *l = lock_of(s, lock, pc);
   if (lock_held(s->w, l->lock, s->running->self)) subject_broken(pc, "%s is asked for by who holds it", l->name);
@@ -147,6 +148,7 @@ bool stm_lock_try(StmLock lock, bool shared) {
   Subject *s = here();
   if (s->alone) return true;
   const void *pc = PC;
+  if (s->interleave) return interleave_try(lock, shared, pc);
   subject_settle();
   Lock *l = lock_of(s, lock, pc);
   if (lock_held(s->w, l->lock, s->running->self)) return false;
@@ -161,6 +163,7 @@ void stm_lock_release(StmLock lock) {
   Subject *s = here();
   if (s->alone) return;
   const void *pc = PC;
+  if (s->interleave) return interleave_unlock(lock, pc);
   subject_settle();
   Lock *l = lock_of(s, lock, pc);
   if (!lock_release(s->w, l->lock, s->running->self))
@@ -170,12 +173,16 @@ void stm_lock_release(StmLock lock) {
 
 bool stm_lock_held(StmLock lock) {
   Subject *s = here();
+  if (!s->alone && s->interleave) return interleave_holds(lock, PC);
   return s->alone || lock_held(s->w, lock_of(s, lock, PC)->lock, s->running->self);
 }
 
 void stm_lock_release_all(void) {
   Subject *s = here();
   if (s->alone) return;
+  for (guint i = s->locks->len - 1; s->interleave && i > 0; i--)
+    if (interleave_holds(i, PC)) interleave_unlock(i, PC);
+  if (s->interleave) return;
   SiteId held[LOCKS_HELD_MAX];
   if (!lock_held_by(s->w, s->running->self, held, LOCKS_HELD_MAX)) return;
   for (guint i = s->locks->len - 1; i > 0; i--) {
@@ -207,6 +214,7 @@ static Semaphore *semaphore_of(Subject *s, StmSemaphore sem, const void *pc) {
 void stm_semaphore_down(StmSemaphore sem) {
   Subject *s = here();
   const void *pc = PC;
+  if (s->interleave && !s->alone) return interleave_down(sem, pc);
   subject_settle();
   Semaphore *m = semaphore_of(s, sem, pc);
   if (m->count > 0) {
@@ -221,6 +229,7 @@ void stm_semaphore_down(StmSemaphore sem) {
 bool stm_semaphore_try(StmSemaphore sem) {
   Subject *s = here();
   const void *pc = PC;
+  if (s->interleave && !s->alone) return interleave_try_down(sem, pc);
   subject_settle();
   Semaphore *m = semaphore_of(s, sem, pc);
   return m->count > 0 && m->count-- > 0;
@@ -229,6 +238,7 @@ bool stm_semaphore_try(StmSemaphore sem) {
 void stm_semaphore_up(StmSemaphore sem) {
   Subject *s = here();
   const void *pc = PC;
+  if (s->interleave && !s->alone) return interleave_up(sem, pc);
   subject_settle();
   Semaphore *m = semaphore_of(s, sem, pc);
   if (m->queue && queue_wake_one(s->w, m->queue, world_cost(s->w, COST_LOCK_HANDOVER, 1))) return;
@@ -237,6 +247,7 @@ void stm_semaphore_up(StmSemaphore sem) {
 }
 
 void stm_semaphore_reset(StmSemaphore sem) {
+  if (here()->interleave && !here()->alone) return interleave_reset(sem, PC);
   semaphore_of(here(), sem, PC)->count = 0;
 }
 
@@ -245,13 +256,14 @@ void stm_semaphore_reset(StmSemaphore sem) {
 void stm_spin(void) {
   Subject *s = here();
   if (s->alone) subject_broken(PC, "endless: spins while nobody else is there");
+  if (s->interleave) return interleave_spin(PC);
   subject_settle();
   subject_stop(step_sleep(SPIN_NS));
 }
 
 void stm_sleep_us(int64_t us) {
   Subject *s = here();
-  if (s->alone || us <= 0) return;
+  if (s->interleave || s->alone || us <= 0) return;
   subject_settle();
   subject_stop(step_sleep(us > NS_NEVER / 1000 ? NS_NEVER : us * 1000));
 }

@@ -90,9 +90,10 @@ struct Subject {
   bool trapped; /* the fault is a trap's: something is missing in the manifest */
   bool lines;   /* cache lines are counted */
   uint32_t *line_owner, owners;
-  bool alone, starting; /* nobody else is there; `start` runs */
-  bool looking;         /* a check or `describe` runs: shared memory is looked at, and nothing is counted */
-  int looker;           /* the process that ran `start`, and then looks; -1: none yet */
+  struct Interleave *interleave; /* others decide who goes on, operation by operation; NULL: time does */
+  bool alone, starting;          /* nobody else is there; `start` runs */
+  bool looking;                  /* a check or `describe` runs: shared memory is looked at, and nothing is counted */
+  int looker;                    /* the process that ran `start`, and then looks; -1: none yet */
   int64_t accesses;
   uint64_t faults_base, faults_bytes, moves_base, moves_bytes;
   uint32_t moves_width;
@@ -117,6 +118,24 @@ char *subject_place_words(const Subject *s, const void *pc);
 /* ---- chain.c ---- */
 /* On a subject's stack: the callers of the place `pc` (a return address), the innermost first; how many there are. */
 guint subject_chain(const void *pc, const void **out, guint most);
+
+/* On the driver's stack: the call under way, or else this one, until it stops, returns or ends. No time passes. */
+SubjectState subject_run_on(Subject *s, int process, void (*fn)(int64_t), int64_t argument, const char *name);
+void subject_renew(Subject *s, int process); /* as forked anew; what was under way is dropped */
+void subject_forget_fault(Subject *s);
+
+/* ---- interleave.c, on a subject's stack: what objects.c and hooks.c leave to it ---- */
+void interleave_access(const void *pc, uint64_t at, uint64_t bytes, MemAccess access);
+const void *interleave_keep(const void *from, uint64_t bytes); /* a copy, until the next; `from` while nobody runs */
+void interleave_lock(StmLock lock, bool shared, const void *pc);
+bool interleave_try(StmLock lock, bool shared, const void *pc);
+void interleave_unlock(StmLock lock, const void *pc);
+bool interleave_holds(StmLock lock, const void *pc);
+void interleave_down(StmSemaphore sem, const void *pc);
+bool interleave_try_down(StmSemaphore sem, const void *pc);
+void interleave_up(StmSemaphore sem, const void *pc);
+void interleave_reset(StmSemaphore sem, const void *pc);
+void interleave_spin(const void *pc);
 
 /* ---- crash.c ---- */
 void subject_watch_crashes(void); /* once a process; from then on its signals are looked at */

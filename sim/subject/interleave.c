@@ -1,0 +1,389 @@
+/* interleave.c - see interleave.h. A process runs on its stack until it is about to do something that others could
+ * notice, says what, and yields; going on with it does that. Stores are logged with what was there before; a restart
+ * undoes them, last first, and begins every process anew with variables as `start` left them. */
+#include "sim/subject/interleave.h"
+#include "sim/subject/runtime.h"
+#include <string.h>
+
+typedef struct {
+  int process; /* of the subject */
+  char *name;
+  const InterleaveCall *calls;
+  guint call; /* under way */
+  bool ended;
+  Operation next;
+  GByteArray *kept;
+} Runner;
+
+typedef struct {
+  uint64_t at;
+  uint32_t bytes, saved; /* saved: where in `old` */
+} Store;
+
+typedef struct {
+  int exclusive; /* runner; -1: nobody */
+  uint64_t shared;
+} Holders;
+
+struct Interleave {
+  Subject *s;
+  GArray *runners; /* of Runner */
+  Runner *running; /* NULL: none */
+  GArray *stores;  /* of Store */
+  GByteArray *old;
+  GArray *holders;  /* of Holders, by lock */
+  GArray *counts;   /* of int, by semaphore, in the first state */
+  char *heap_first; /* contents of private memory in the first state */
+  size_t heap_bytes;
+  guint locks, semaphores; /* there in the first state */
+  bool failed, changed;    /* by the operation just done */
+};
+
+static Runner *runner_at(const Interleave *x, int p) {
+  return &g_array_index(x->runners, Runner, p);
+}
+static Interleave *here(void) {
+  return subject_here->interleave;
+}
+
+/* ---- on a subject's stack: before an operation ---- */
+
+static void stop_before(OperationKind kind, uint64_t object, uint64_t bytes, const void *pc) {
+  Interleave *x = here();
+  x->running->next = (Operation){.kind = kind, .bytes = (uint32_t)bytes, .object = object, .pc = pc};
+  coro_yield(subject_here->running->stack);
+}
+
+static void log_store(Interleave *x, uint64_t at, uint64_t bytes) {
+  Store st = {.at = at, .bytes = (uint32_t)bytes, .saved = x->old->len};
+  g_byte_array_append(x->old, (const guint8 *)x->s->base + at, (guint)bytes);
+  g_array_append_val(x->stores, st);
+}
+
+void interleave_access(const void *pc, uint64_t at, uint64_t bytes, MemAccess access) {
+  g_assert(bytes <= UINT32_MAX);
+  stop_before(access == MEM_WRITE ? OPERATION_WRITE : OPERATION_READ, at, bytes, pc);
+  if (access == MEM_WRITE) log_store(here(), at, bytes);
+}
+
+const void *interleave_keep(const void *from, uint64_t bytes) {
+  Interleave *x = here();
+  if (!x->running) return from;
+  g_byte_array_set_size(x->running->kept, 0);
+  g_byte_array_append(x->running->kept, from, (guint)bytes);
+  return x->running->kept->data;
+}
+
+/* ---- locks ---- */
+
+static Holders *holders_of(Interleave *x, StmLock lock, const void *pc) {
+  if (!lock || lock >= x->s->locks->len) subject_broken(pc, "no such lock: %u", lock);
+  Holders none = {-1, 0};
+  while (x->holders->len <= lock) g_array_append_val(x->holders, none);
+  return &g_array_index(x->holders, Holders, lock);
+}
+static int self_of(const Interleave *x) {
+  return (int)(x->running - runner_at(x, 0));
+}
+static const char *lock_name(const Interleave *x, uint64_t lock) {
+  return g_array_index(x->s->locks, Lock, lock).name;
+}
+static bool free_for(const Holders *h, bool shared) {
+  return h->exclusive < 0 && (shared || !h->shared);
+}
+static bool holds(const Holders *h, int p) {
+  return h->exclusive == p || (h->shared >> p & 1);
+}
+static void take(Interleave *x, StmLock lock, bool shared) {
+  Holders *h = &g_array_index(x->holders, Holders, lock);
+  g_assert(free_for(h, shared));
+  if (shared)
+    h->shared |= UINT64_C(1) << self_of(x);
+  else
+    h->exclusive = self_of(x);
+  x->changed = true;
+}
+
+void interleave_lock(StmLock lock, bool shared, const void *pc) {
+  Interleave *x = here();
+  if (holds(holders_of(x, lock, pc), self_of(x)))
+    subject_broken(pc, "%s is asked for by who holds it", lock_name(x, lock));
+  stop_before(shared ? OPERATION_LOCK_SHARED : OPERATION_LOCK, lock, 0, pc);
+  take(x, lock, shared);
+}
+
+bool interleave_try(StmLock lock, bool shared, const void *pc) {
+  Interleave *x = here();
+  if (holds(holders_of(x, lock, pc), self_of(x))) return false;
+  stop_before(shared ? OPERATION_TRY_SHARED : OPERATION_TRY, lock, 0, pc);
+  x->failed = !free_for(holders_of(x, lock, pc), shared);
+  if (!x->failed) take(x, lock, shared);
+  return !x->failed;
+}
+
+void interleave_unlock(StmLock lock, const void *pc) {
+  Interleave *x = here();
+  int self = self_of(x);
+  Holders *h = holders_of(x, lock, pc);
+  if (!holds(h, self)) subject_broken(pc, "%s is released by who does not hold it", lock_name(x, lock));
+  bool shared = h->exclusive != self;
+  stop_before(shared ? OPERATION_UNLOCK_SHARED : OPERATION_UNLOCK, lock, 0, pc);
+  h = holders_of(x, lock, pc);
+  if (shared)
+    h->shared &= ~(UINT64_C(1) << self);
+  else
+    h->exclusive = -1;
+  x->changed = true;
+}
+
+bool interleave_holds(StmLock lock, const void *pc) {
+  return holds(holders_of(here(), lock, pc), self_of(here()));
+}
+
+/* ---- semaphores, spinning ---- */
+
+static int *count_of(Interleave *x, StmSemaphore sem, const void *pc) {
+  if (!sem || sem >= x->s->semaphores->len) subject_broken(pc, "no such semaphore: %u", sem);
+  return &g_array_index(x->s->semaphores, Semaphore, sem).count;
+}
+
+void interleave_down(StmSemaphore sem, const void *pc) {
+  Interleave *x = here();
+  count_of(x, sem, pc);
+  stop_before(OPERATION_DOWN, sem, 0, pc);
+  g_assert(*count_of(x, sem, pc) > 0);
+  --*count_of(x, sem, pc);
+  x->changed = true;
+}
+
+bool interleave_try_down(StmSemaphore sem, const void *pc) {
+  Interleave *x = here();
+  count_of(x, sem, pc);
+  stop_before(OPERATION_TRY_DOWN, sem, 0, pc);
+  x->failed = *count_of(x, sem, pc) == 0;
+  x->changed = !x->failed;
+  if (!x->failed) --*count_of(x, sem, pc);
+  return !x->failed;
+}
+
+void interleave_up(StmSemaphore sem, const void *pc) {
+  Interleave *x = here();
+  if (*count_of(x, sem, pc) == INT32_MAX) subject_broken(pc, "a semaphore's count overflows");
+  stop_before(OPERATION_UP, sem, 0, pc);
+  ++*count_of(x, sem, pc);
+  x->changed = true;
+}
+
+/* Told as a try that failed: it takes nothing that another would miss. */
+void interleave_reset(StmSemaphore sem, const void *pc) {
+  Interleave *x = here();
+  count_of(x, sem, pc);
+  stop_before(OPERATION_TRY_DOWN, sem, 0, pc);
+  x->failed = true;
+  x->changed = *count_of(x, sem, pc) != 0;
+  *count_of(x, sem, pc) = 0;
+}
+
+void interleave_spin(const void *pc) {
+  stop_before(OPERATION_SPIN, 0, 0, pc);
+}
+
+/* ---- from outside ---- */
+
+/* From one call to the next without a stop in between: nobody could notice. */
+static void go(Interleave *x, Runner *r) {
+  Subject *s = x->s;
+  x->running = r;
+  for (;;) {
+    const InterleaveCall *c = &r->calls[r->call];
+    r->ended = !c->run;
+    if (r->ended) break;
+    SubjectState state = subject_run_on(s, r->process, c->run, c->argument, c->name);
+    r->ended = state == SUBJECT_EXITED;
+    if (state != SUBJECT_RETURNED || s->fault) break;
+    r->call++;
+  }
+  x->running = NULL;
+}
+
+static void undo_stores(Interleave *x) {
+  for (guint i = x->stores->len; i-- > 0;) {
+    const Store *st = &g_array_index(x->stores, Store, i);
+    memcpy(x->s->base + st->at, x->old->data + st->saved, st->bytes);
+  }
+  g_array_set_size(x->stores, 0);
+  g_byte_array_set_size(x->old, 0);
+}
+
+static void restore_private(Interleave *x) {
+  Subject *s = x->s;
+  memcpy(s->heap, x->heap_first, x->heap_bytes);
+  memset(s->heap + x->heap_bytes, 0, (size_t)(s->heap_next - s->heap) - x->heap_bytes);
+  s->heap_next = s->heap + x->heap_bytes;
+}
+
+void interleave_restart(Interleave *x) {
+  undo_stores(x);
+  restore_private(x);
+  subject_forget_fault(x->s);
+  g_array_set_size(x->holders, 0);
+  g_array_set_size(x->s->locks, x->locks);
+  g_array_set_size(x->s->semaphores, x->semaphores);
+  for (guint i = 0; i < x->counts->len; i++)
+    g_array_index(x->s->semaphores, Semaphore, i).count = g_array_index(x->counts, int, i);
+  for (guint i = 0; i < x->runners->len; i++) {
+    Runner *r = runner_at(x, (int)i);
+    subject_renew(x->s, r->process);
+    r->call = 0;
+    go(x, r);
+  }
+}
+
+InterleaveState interleave_pending(const Interleave *x, int p, Operation *out) {
+  const Runner *r = runner_at(x, p);
+  *out = r->next;
+  if (r->ended || x->s->fault) return INTERLEAVE_ENDED;
+  OperationKind k = r->next.kind;
+  if (k == OPERATION_DOWN)
+    return g_array_index(x->s->semaphores, Semaphore, r->next.object).count ? INTERLEAVE_READY : INTERLEAVE_WAITS;
+  if (k != OPERATION_LOCK && k != OPERATION_LOCK_SHARED) return INTERLEAVE_READY;
+  if (r->next.object >= x->holders->len) return INTERLEAVE_READY;
+  const Holders *h = &g_array_index(x->holders, Holders, r->next.object);
+  return free_for(h, k == OPERATION_LOCK_SHARED) ? INTERLEAVE_READY : INTERLEAVE_WAITS;
+}
+
+void interleave_step(Interleave *x, int p, bool *failed, bool *changed) {
+  Runner *r = runner_at(x, p);
+  Operation op = r->next;
+  guint logged = x->stores->len;
+  g_assert(!r->ended);
+  x->failed = x->changed = false;
+  go(x, r);
+  if (op.kind == OPERATION_WRITE && x->stores->len > logged) {
+    const Store *st = &g_array_index(x->stores, Store, logged);
+    x->changed = memcmp(x->s->base + st->at, x->old->data + st->saved, st->bytes) != 0;
+  }
+  *failed = x->failed;
+  *changed = x->changed;
+}
+
+int interleave_count(const Interleave *x, StmSemaphore semaphore) {
+  return semaphore < x->counts->len ? g_array_index(x->counts, int, semaphore) : 0;
+}
+int interleave_processes(const Interleave *x) {
+  return (int)x->runners->len;
+}
+bool interleave_over(const Interleave *x) {
+  for (guint i = 0; i < x->runners->len; i++)
+    if (!runner_at(x, (int)i)->ended) return false;
+  return true;
+}
+
+/* ---- life ---- */
+
+static void clear_runner(void *data) {
+  Runner *r = data;
+  g_free(r->name);
+  g_byte_array_unref(r->kept);
+}
+
+Interleave *interleave_new(Subject *s) {
+  Interleave *x = g_new0(Interleave, 1);
+  x->s = s;
+  x->runners = g_array_new(FALSE, TRUE, sizeof(Runner));
+  g_array_set_clear_func(x->runners, clear_runner);
+  x->stores = g_array_new(FALSE, FALSE, sizeof(Store));
+  x->old = g_byte_array_new();
+  x->holders = g_array_new(FALSE, FALSE, sizeof(Holders));
+  x->counts = g_array_new(FALSE, FALSE, sizeof(int));
+  for (guint i = 0; i < s->semaphores->len; i++)
+    g_array_append_val(x->counts, g_array_index(s->semaphores, Semaphore, i).count);
+  x->heap_bytes = (size_t)(s->heap_next - s->heap);
+  x->heap_first = g_memdup2(s->heap, x->heap_bytes);
+  x->locks = s->locks->len;
+  x->semaphores = s->semaphores->len;
+  return s->interleave = x;
+}
+
+void interleave_free(Interleave *x) {
+  if (!x) return;
+  x->s->interleave = NULL;
+  for (guint i = 0; i < x->runners->len; i++) subject_reap(x->s, runner_at(x, (int)i)->process);
+  g_array_unref(x->runners);
+  g_array_unref(x->stores);
+  g_byte_array_unref(x->old);
+  g_array_unref(x->holders);
+  g_array_unref(x->counts);
+  g_free(x->heap_first);
+  g_free(x);
+}
+
+int interleave_add(Interleave *x, const char *name, const InterleaveCall *calls) {
+  enum { FIRST_PID = 1000 };
+  int p = (int)x->runners->len;
+  g_assert(p < INTERLEAVE_PROCESSES_MAX);
+  Runner r = {.process = subject_fork(x->s, NULL, FIRST_PID + p), .name = g_strdup(name), .calls = calls};
+  r.kept = g_byte_array_new();
+  g_array_append_val(x->runners, r);
+  return p;
+}
+
+/* ---- words ---- */
+
+const char *interleave_name(const Interleave *x, int p) {
+  return runner_at(x, p)->name;
+}
+const char *interleave_call(const Interleave *x, int p) {
+  const Runner *r = runner_at(x, p);
+  return r->ended ? NULL : r->calls[r->call].name;
+}
+
+static char *memory_words(const Interleave *x, const Operation *op) {
+  const Structure *found = NULL;
+  for (guint i = 1; i < x->s->structures->len; i++) {
+    const Structure *st = &g_array_index(x->s->structures, Structure, i);
+    if (op->object - st->base < st->bytes) found = st;
+  }
+  if (!found) return g_strdup("shared memory");
+  uint64_t in = op->object - found->base;
+  if (found->bytes == found->size) return g_strdup_printf("%s+%" G_GUINT64_FORMAT, found->name, in);
+  return g_strdup_printf("%s[%" G_GUINT64_FORMAT "]+%" G_GUINT64_FORMAT, found->name, in / found->size,
+                         in % found->size);
+}
+
+char *interleave_words(const Interleave *x, const Operation *op) {
+  static const char *const verbs[] = {"reads",          "writes",   "updates",  "takes", "takes (shared)", "tries",
+                                      "tries (shared)", "releases", "releases", "downs", "tries to down",  "ups",
+                                      "spins",          "goes on"};
+  const char *verb = verbs[op->kind];
+  if (operation_memory(op->kind)) {
+    g_autofree char *what = memory_words(x, op);
+    return g_strdup_printf("%s %s", verb, what);
+  }
+  if (operation_lock(op->kind)) return g_strdup_printf("%s %s", verb, lock_name(x, op->object));
+  if (!operation_semaphore(op->kind)) return g_strdup(verb);
+  return g_strdup_printf("%s %s", verb, g_array_index(x->s->semaphores, Semaphore, op->object).name);
+}
+
+char *interleave_place(const Interleave *x, const Operation *op) {
+  return op->pc ? subject_place_words(x->s, op->pc) : NULL;
+}
+
+char *interleave_held(const Interleave *x, int p) {
+  GString *out = g_string_new(NULL);
+  for (guint i = 1; i < x->holders->len; i++)
+    if (holds(&g_array_index(x->holders, Holders, i), p))
+      g_string_append_printf(out, "%s%s", out->len ? ", " : "", lock_name(x, i));
+  return g_string_free(out, out->len == 0);
+}
+
+char *interleave_who_waits(const Interleave *x) {
+  GString *out = g_string_new(NULL);
+  for (int p = 0; p < (int)x->runners->len; p++) {
+    const Runner *r = runner_at(x, p);
+    if (r->ended) continue;
+    g_autofree char *what = interleave_words(x, &r->next), *where = interleave_place(x, &r->next);
+    g_string_append_printf(out, "%s%s waits: %s at %s", out->len ? "; " : "", r->name, what, where ? where : "?");
+  }
+  return g_string_free(out, FALSE);
+}

@@ -1,0 +1,46 @@
+/* interleave.h - a subject's processes, operation by operation, in whatever order the caller chooses: each stops before
+ * every access to shared memory, lock, semaphore and round of spinning. All of it can be put back to its first state,
+ * without system calls, and as often as wanted.
+ *
+ * Time does not pass and costs nothing. Sequentially consistent: an access is seen by all at once. A copy of memory
+ * (memcpy) is two operations, all its loads and all its stores. The process that waits longest for a lock need not be
+ * the next to have it: any may. */
+#pragma once
+#include "sim/subject/operation.h"
+#include "sim/subject/subject.h"
+
+typedef struct Interleave Interleave;
+
+enum { INTERLEAVE_PROCESSES_MAX = 60 };
+
+/* Calls that a process makes one after the other. NULL ends them. */
+typedef struct {
+  void (*run)(int64_t argument);
+  int64_t argument;
+  const char *name;
+} InterleaveCall;
+
+/* Of a subject that has been started and has no processes; it outlives this, and is not run otherwise meanwhile. */
+Interleave *interleave_new(Subject *s);
+void interleave_free(Interleave *x);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Interleave, interleave_free)
+/* A process; `calls` live on. Returns its number, from 0. */
+int interleave_add(Interleave *x, const char *name, const InterleaveCall *calls);
+
+void interleave_restart(Interleave *x);
+typedef enum { INTERLEAVE_READY, INTERLEAVE_WAITS, INTERLEAVE_ENDED } InterleaveState;
+/* What p does next. Whether OPERATION_SPIN waits is left to the caller. */
+InterleaveState interleave_pending(const Interleave *x, int p, Operation *out);
+/* Does it. *failed: a try did not get what it wanted; *changed: memory, a lock or a count is not as it was. */
+void interleave_step(Interleave *x, int p, bool *failed, bool *changed);
+int interleave_count(const Interleave *x, StmSemaphore semaphore); /* in the first state */
+int interleave_processes(const Interleave *x);
+bool interleave_over(const Interleave *x); /* all have made their calls, or have left by stm_exit */
+
+/* ---- words: to be freed by the caller ---- */
+const char *interleave_name(const Interleave *x, int p);
+const char *interleave_call(const Interleave *x, int p);          /* the call under way; NULL: none */
+char *interleave_words(const Interleave *x, const Operation *op); /* "reads slot.next (8 bytes)" */
+char *interleave_place(const Interleave *x, const Operation *op); /* "leave file.c:12" */
+char *interleave_held(const Interleave *x, int p);                /* "ListLock, GroupLock"; NULL: none */
+char *interleave_who_waits(const Interleave *x);                  /* of a deadlock */
