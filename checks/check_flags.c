@@ -21,7 +21,8 @@ void check_flags_clear(CheckFlags *f) {
 GOptionEntry *check_flags_entries(CheckFlags *f, const GOptionEntry *own) {
   GOptionEntry entries[] = {
       {"time", 0, 0, G_OPTION_ARG_STRING, &f->time, "untimed (any order) or timed (durations count)", "WORD"},
-      {"strategy", 0, 0, G_OPTION_ARG_STRING, &f->strategy, "bfs (shortest), dfs, random, pct", "WORD"},
+      {"strategy", 0, 0, G_OPTION_ARG_STRING, &f->strategy,
+       "bfs (shortest), dfs, random, pct; of a subject's code dpor (unless given), dfs, random, pct", "WORD"},
       {"store", 0, 0, G_OPTION_ARG_STRING, &f->store, "full, collapse, hash128, bitstate", "WORD"},
       {"reduce", 0, 0, G_OPTION_ARG_STRING, &f->reduce,
        "none, por (orders that come to the same), symmetry (equal clients), all; unless given, what is sound", "WORD"},

@@ -1,6 +1,7 @@
 /* cmd_check.c - stampede check. */
 #include "checks/check_flags.h"
 #include "checks/check_run.h"
+#include "checks/cmd_check_subject.h"
 #include "checks/estimate.h"
 #include <math.h>
 #include <string.h>
@@ -112,17 +113,22 @@ static int draw(const App *app, const Scenario *s, const CliOptions *o, const Vi
   return status;
 }
 
-static int check(const App *app, const char *name, const CliOptions *o, const CheckFlags *f, bool estimate, bool verify,
-                 const View *view) {
+static int check(const App *app, const char *name, const CliOptions *o, const CheckFlags *f, const ScheduleFlags *g,
+                 bool estimate, bool verify, const View *view) {
   CheckOptions options = {.trace_path = o->trace};
-  if (!check_flags_search(f, &options.search)) return EXIT_INPUT;
   GError *error = NULL;
+  g_autoptr(Scenario) s = cli_scenario(app, name, o, &error);
+  if (!s) return cli_fail(error);
+  bool code = scenario_given(s, "subject") && scenario_given(s, "processes");
+  if (code && !view->word && !estimate && !verify) return check_subject(app, s, o, f, g);
+  if (schedule_flags_given(g) || g_strcmp0(f->strategy, "dpor") == 0)
+    return cli_refuse(EXIT_INPUT, "--strategy dpor, --preemptions, --max-schedules and --max-steps are for scenarios "
+                                  "whose processes run a subject's code");
+  if (!check_flags_search(f, &options.search)) return EXIT_INPUT;
   gint64 last = g_get_monotonic_time();
   bool shown = !o->quiet && isatty(STDERR_FILENO);
   options.search.progress = shown ? show_progress : NULL;
   options.search.progress_data = &last;
-  g_autoptr(Scenario) s = cli_scenario(app, name, o, &error);
-  if (!s) return cli_fail(error);
   if (view->word) return draw(app, s, o, view);
   if (estimate) return tell_estimate(s, o, &options);
   if (verify) return tell_verified(app, s, o, &options);
@@ -144,12 +150,17 @@ static void take_time(CliOptions *o, const CheckFlags *f) {
 int cmd_check(const App *app, int argc, char **argv) {
   CliOptions o = {0};
   CheckFlags f;
+  ScheduleFlags g;
   View view = {NULL, NULL};
   gboolean estimate = FALSE, verify = FALSE;
   check_flags_init(&f);
+  schedule_flags_init(&g);
   GOptionEntry own[] = {
       CLI_SUBJECT(&o),
       {"jobs", 0, 0, G_OPTION_ARG_INT, &f.jobs, "cores to use; the answer is the same", "N"},
+      {"preemptions", 0, 0, G_OPTION_ARG_INT, &g.preemptions, "of a subject, dfs: schedules with at most N", "N"},
+      {"max-schedules", 0, 0, G_OPTION_ARG_INT64, &g.max_schedules, "of a subject: stop after N schedules", "N"},
+      {"max-steps", 0, 0, G_OPTION_ARG_INT, &g.max_steps, "of a subject: a schedule is cut after N steps (10000)", "N"},
       {"estimate", 0, 0, G_OPTION_ARG_NONE, &estimate, "only guess how many states there are", NULL},
       {"verify-reductions", 0, 0, G_OPTION_ARG_NONE, &verify,
        "only try, state by state, whether --reduce leaves out nothing but what it may", NULL},
@@ -166,7 +177,7 @@ int cmd_check(const App *app, int argc, char **argv) {
   if (left) take_time(&o, &f);
   int status = !left                    ? EXIT_INPUT
                : view.out && !view.word ? cli_refuse(EXIT_INPUT, "-o is for --view space")
-                                        : check(app, left[0], &o, &f, estimate, verify, &view);
+                                        : check(app, left[0], &o, &f, &g, estimate, verify, &view);
   g_free(view.word);
   g_free(view.out);
   cli_clear(&o);

@@ -62,10 +62,22 @@ bool schedules_preempts(const Schedules *s, guint i, uint64_t ready, guint p) {
   return p != last && (ready & bit(last)) && s->next[last].kind != OPERATION_SPIN;
 }
 
+/* What is broken is named before the first colon; what else the words say may differ from state to state. */
+bool schedules_same(const char *a, const char *b) {
+  size_t n = strcspn(a, ":");
+  return n == strcspn(b, ":") && strncmp(a, b, n) == 0;
+}
+
 static bool known(const SchedulesResult *r, const char *words) {
   for (guint i = 0; i < r->findings->len; i++)
-    if (strcmp(((const ScheduleFinding *)r->findings->pdata[i])->words, words) == 0) return true;
+    if (schedules_same(((const ScheduleFinding *)r->findings->pdata[i])->words, words)) return true;
   return false;
+}
+
+static bool all_wanted(const SchedulesOptions *o, const SchedulesResult *r) {
+  for (guint i = 0; o->wanted && o->wanted[i]; i++)
+    if (!known(r, o->wanted[i])) return false;
+  return true;
 }
 
 bool schedules_judge(Schedules *s, bool end) {
@@ -85,7 +97,8 @@ bool schedules_over(Schedules *s) {
   const SchedulesOptions *o = s->options;
   SchedulesResult *r = s->result;
   uint64_t done = r->schedules + r->redundant + r->cut;
-  if (o->findings_max && r->findings->len >= o->findings_max) return r->stop = SCHEDULES_FOUND, true;
+  if (o->findings_max && r->findings->len >= o->findings_max && all_wanted(o, r))
+    return r->stop = SCHEDULES_FOUND, true;
   if (o->interrupted && *o->interrupted) return r->stop = SCHEDULES_INTERRUPTED, true;
   if (o->max_schedules && done >= o->max_schedules) return r->stop = SCHEDULES_LIMIT, true;
   bool late = o->max_seconds > 0 && !(done & 63) && schedules_seconds(s) > o->max_seconds;

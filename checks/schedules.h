@@ -37,7 +37,8 @@ typedef struct {
   guint changes;                   /* pct: changes of priority in a schedule (the paper's d - 1) */
   guint length;                    /* pct: steps of a schedule (the paper's k); 0: as many as the first one had */
   uint64_t seed;                   /* random, pct */
-  guint findings_max;              /* stop after so many; different means other words */
+  guint findings_max;              /* stop after so many; different means other words before the first colon */
+  const char *const *wanted;       /* and not before all of these are among them, NULL at the end; NULL: none */
   const volatile int *interrupted; /* NULL: never */
   void (*at_end)(void *user, void *program); /* after each whole schedule; NULL: nothing */
   void *user;
@@ -68,6 +69,7 @@ typedef struct {
 } SchedulesResult;
 
 SchedulesResult *schedules_search(const ScheduleProgram *p, const SchedulesOptions *o);
+bool schedules_same(const char *a, const char *b); /* words of two findings: the same is broken */
 void schedules_result_free(SchedulesResult *r);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SchedulesResult, schedules_result_free)
 

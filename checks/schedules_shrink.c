@@ -5,7 +5,7 @@
 static ScheduleFinding *same_among(SchedulesResult *r, const char *words) {
   for (guint i = 0; i < r->findings->len; i++) {
     ScheduleFinding *f = r->findings->pdata[i];
-    if (strcmp(f->words, words) == 0) return f;
+    if (schedules_same(f->words, words)) return f;
   }
   return NULL;
 }
@@ -15,14 +15,14 @@ static bool try_bound(const ScheduleProgram *p, ScheduleFinding *f, guint max_st
                         .preemptions = (int)bound,
                         .max_steps = max_steps,
                         .max_schedules = budget,
-                        .findings_max = 8};
+                        .findings_max = 1,
+                        .wanted = (const char *const[]){f->words, NULL}};
   g_autoptr(SchedulesResult) r = schedules_search(p, &o);
   ScheduleFinding *better = same_among(r, f->words);
   if (!better) return false;
-  GArray *order = f->order;
-  f->order = better->order;
-  better->order = order;
-  f->preemptions = better->preemptions;
+  ScheduleFinding old = *f;
+  *f = *better;
+  *better = old;
   return true;
 }
 

@@ -29,7 +29,10 @@ static __attribute__((cold)) void check_private(const void *p, const void *pc) {
   Subject *s = subject_here;
   ImageRange image = image_code(s->image);
   if (within(p, image.start, image.bytes) || within(p, s->heap, (size_t)(s->heap_end - s->heap))) return;
-  if ((s->starting || s->looking) && within(p, s->base, s->reserved)) return;
+  if ((s->starting || s->looking) && within(p, s->base, s->reserved)) {
+    if (s->interleave) interleave_looked((uint64_t)((const char *)p - s->base));
+    return;
+  }
   guint last = s->structures->len - 1;
   const Structure *nearest = &g_array_index(s->structures, Structure, last);
   for (guint i = last; i > 0 && s->base + nearest->base > (const char *)p; i--)

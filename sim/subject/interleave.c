@@ -36,7 +36,8 @@ struct Interleave {
   char *heap_first; /* contents of private memory in the first state */
   size_t heap_bytes;
   guint locks, semaphores; /* there in the first state */
-  bool failed, changed;    /* by the operation just done */
+  uint64_t watched_from, watched_to;
+  bool failed, changed; /* by the operation just done */
 };
 
 static Runner *runner_at(const Interleave *x, int p) {
@@ -279,6 +280,25 @@ bool interleave_over(const Interleave *x) {
   return true;
 }
 
+/* ---- what checks look at ---- */
+
+void interleave_looked(uint64_t at) {
+  Interleave *x = here();
+  if (at >= x->watched_from && at < x->watched_to) return;
+  uint64_t from = at, to = at + 16;
+  for (guint i = 1; i < x->s->structures->len; i++) {
+    const Structure *st = &g_array_index(x->s->structures, Structure, i);
+    if (at - st->base < st->bytes) from = MIN(from, st->base), to = MAX(to, st->base + st->bytes);
+  }
+  x->watched_to = MAX(x->watched_to, to);
+  x->watched_from = MIN(x->watched_from, from);
+}
+
+Operation interleave_watched(const Interleave *x) {
+  uint64_t bytes = x->watched_to > x->watched_from ? x->watched_to - x->watched_from : 0;
+  return (Operation){.kind = OPERATION_READ, .object = x->watched_from, .bytes = (uint32_t)MIN(bytes, UINT32_MAX)};
+}
+
 /* ---- life ---- */
 
 static void clear_runner(void *data) {
@@ -301,6 +321,8 @@ Interleave *interleave_new(Subject *s) {
   x->heap_bytes = (size_t)(s->heap_next - s->heap);
   x->heap_first = g_memdup2(s->heap, x->heap_bytes);
   x->locks = s->locks->len;
+  x->watched_from = UINT64_MAX;
+  hooks_watch(0, 0, 0, 0, 0); /* or its stores would take a way of their own */
   x->semaphores = s->semaphores->len;
   return s->interleave = x;
 }

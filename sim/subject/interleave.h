@@ -33,6 +33,9 @@ typedef enum { INTERLEAVE_READY, INTERLEAVE_WAITS, INTERLEAVE_ENDED } Interleave
 InterleaveState interleave_pending(const Interleave *x, int p, Operation *out);
 /* Does it. *failed: a try did not get what it wanted; *changed: memory, a lock or a count is not as it was. */
 void interleave_step(Interleave *x, int p, bool *failed, bool *changed);
+/* What checks have looked at so far, as an operation that reads all of it; the whole of each structure that they looked
+ * into. It only grows. */
+Operation interleave_watched(const Interleave *x);
 int interleave_count(const Interleave *x, StmSemaphore semaphore); /* in the first state */
 int interleave_processes(const Interleave *x);
 bool interleave_over(const Interleave *x); /* all have made their calls, or have left by stm_exit */

@@ -69,7 +69,10 @@ static void connect(int64_t unused) {
   if (mine != NONE) list->first_free = slots[mine].next_free;
   spin_unlock();
   if (mine == NONE) stm_exit("sorry, too many clients already");
-  slots[mine] = (Slot){.owner = stm_self(), .leader = NONE, .next_free = NONE};
+  slots[mine].owner = stm_self(); /* one by one: a whole Slot may be stored in pieces, with a leader 0 in between */
+  slots[mine].leader = slots[mine].next_free = NONE;
+  slots[mine].members = 0;
+  slots[mine].gone = false;
 }
 
 static void lead(int64_t unused) {
@@ -89,7 +92,9 @@ static void join(int64_t leader) {
     slots[leader].members++;
   }
   stm_lock_release(group_lock);
-  if (!led) stm_exit("nobody leads a group from that slot");
+  if (led) return;
+  give(mine);
+  stm_exit("nobody leads a group from that slot");
 }
 
 #ifndef MENDED

@@ -1,0 +1,146 @@
+/* schedules_report.c - a search through schedules told: text and JSON. */
+#include "checks/schedules_subject.h"
+
+static const char *strategy_word(SchedulesStrategy s) {
+  static const char *const words[] = {"dpor", "dfs", "random", "pct"};
+  return words[s];
+}
+
+static const char *stop_words(const SubjectCheck *c) {
+  static const char *const words[] = {"every order was tried", "enough was found", "a limit was reached",
+                                      "interrupted"};
+  if (c->search->stop != SCHEDULES_EXHAUSTED) return words[c->search->stop];
+  if (c->search->cut) return "some orders were cut by --max-steps";
+  return c->search->bounded ? "every order with so few preemptions was tried" : words[0];
+}
+
+static bool exhausted(const SubjectCheck *c) {
+  return c->search->stop == SCHEDULES_EXHAUSTED && !c->search->cut && !c->search->bounded;
+}
+
+/* ---- text ---- */
+
+static void text_verdicts(const SubjectCheck *c, GString *out) {
+  for (guint i = 0; i < c->run->checks->len; i++) {
+    const CheckResult *k = &g_array_index(c->run->checks, CheckResult, i);
+    g_string_append_printf(out, "  check %-28s %s%s%s\n", k->check->name, check_verdict_word(k->verdict),
+                           k->why ? ": " : "", k->why ? k->why : "");
+  }
+  if (c->run->stopped) g_string_append_printf(out, "  %s\n", c->run->stopped);
+  for (guint i = 0; i < c->run->expectations->len; i++) {
+    const Expectation *e = &g_array_index(c->run->expectations, Expectation, i);
+    const char *word = e->met ? "met    " : e->judged ? "NOT MET" : "open   ";
+    g_string_append_printf(out, "  %s %s (saw %s)\n", word, e->text, e->saw);
+  }
+}
+
+static void text_told(const SubjectCheck *c, GString *out) {
+  for (guint i = 0; i < c->told->len; i++) {
+    const ScheduleTold *t = c->told->pdata[i];
+    g_string_append_printf(out, "\ncounterexample %u: %u preemptions, %u steps\n", i + 1, t->preemptions,
+                           t->steps->len);
+    for (guint k = 0; k < t->steps->len; k++)
+      g_string_append_printf(out, "%6u %s\n", k + 1, (const char *)t->steps->pdata[k]);
+    g_string_append_printf(out, "       broken: %s\n", t->words);
+  }
+}
+
+static void text_counts(const SubjectCheck *c, GString *out) {
+  const SchedulesResult *r = c->search;
+  g_string_append_printf(out, "%s: %" G_GUINT64_FORMAT " schedules", exhausted(c) ? "exhausted" : "not exhausted",
+                         r->schedules);
+  if (c->options.strategy == SCHEDULES_DPOR)
+    g_string_append_printf(out, ", %" G_GUINT64_FORMAT " redundant", r->redundant);
+  if (r->cut) g_string_append_printf(out, ", %" G_GUINT64_FORMAT " cut", r->cut);
+  g_string_append_printf(out, ", at most %u steps; %s\n%s: ", r->longest, stop_words(c),
+                         strategy_word(c->options.strategy));
+  report_number(out, 1, r->seconds > 0 ? (double)r->schedules / r->seconds : 0);
+  g_string_append(out, " schedules/s; sequentially consistent\n");
+  if (c->options.strategy != SCHEDULES_PCT) return;
+  char bound[G_ASCII_DTOSTR_BUF_SIZE];
+  g_ascii_formatd(bound, sizeof bound, "%.3g", r->bound);
+  g_string_append_printf(out, "each schedule finds a bug of depth %u with a probability of at least %s\n",
+                         c->options.changes + 1, bound);
+}
+
+void subject_check_text(const SubjectCheck *c, GString *out) {
+  g_string_append_printf(out, "stampede %s  check %s  seed %" G_GUINT64_FORMAT "  subject %s  schedules\n\n",
+                         STAMPEDE_VERSION, c->run->scenario, c->options.seed, c->run->subject);
+  text_verdicts(c, out);
+  text_told(c, out);
+  g_string_append_printf(out, "\n%s  ", run_verdict_word(c->run->verdict));
+  text_counts(c, out);
+}
+
+/* ---- JSON ---- */
+
+static void json_checks(const SubjectCheck *c, Output *o) {
+  output_str(o, "  \"checks\": [");
+  for (guint i = 0; i < c->run->checks->len; i++) {
+    const CheckResult *k = &g_array_index(c->run->checks, CheckResult, i);
+    output_str(o, i ? ",\n    {" : "\n    {");
+    output_key(o, "name");
+    output_string(o, k->check->name);
+    output_str(o, ", ");
+    output_key(o, "verdict");
+    output_string(o, check_verdict_word(k->verdict));
+    output_str(o, ", ");
+    output_key(o, "why");
+    k->why ? output_string(o, k->why) : output_str(o, "null");
+    output_str(o, "}");
+  }
+  output_str(o, "],\n  \"expectations\": [");
+  for (guint i = 0; i < c->run->expectations->len; i++) {
+    output_str(o, i ? ",\n    " : "\n    ");
+    report_json_expectation(o, &g_array_index(c->run->expectations, Expectation, i));
+  }
+  output_str(o, "],\n");
+}
+
+static void json_told(const SubjectCheck *c, Output *o) {
+  output_str(o, "  \"counterexamples\": [");
+  for (guint i = 0; i < c->told->len; i++) {
+    const ScheduleTold *t = c->told->pdata[i];
+    output_str(o, i ? ",\n    {" : "\n    {");
+    output_key(o, "broken");
+    output_string(o, t->words);
+    output_str(o, ", ");
+    output_key(o, "preemptions");
+    output_uint(o, t->preemptions);
+    output_str(o, ", ");
+    output_key(o, "steps");
+    output_str(o, "[");
+    for (guint k = 0; k < t->steps->len; k++) {
+      output_str(o, k ? ",\n      " : "\n      ");
+      output_string(o, t->steps->pdata[k]);
+    }
+    output_str(o, "]}");
+  }
+  output_str(o, "],\n");
+}
+
+void subject_check_json(const SubjectCheck *c, Output *o) {
+  const SchedulesResult *r = c->search;
+  output_str(o, "{\n");
+  report_json_text(o, "stampede", STAMPEDE_VERSION);
+  report_json_text(o, "command", "check");
+  report_json_text(o, "scenario", c->run->scenario);
+  report_json_text(o, "subject", c->run->subject);
+  report_json_uint(o, "seed", c->options.seed);
+  report_json_text(o, "verdict", run_verdict_word(c->run->verdict));
+  report_json_text(o, "strategy", strategy_word(c->options.strategy));
+  report_json_uint(o, "processes", c->processes);
+  report_json_text(o, "stopped", c->run->stopped);
+  report_json_text(o, "end", stop_words(c));
+  report_json_uint(o, "schedules", r->schedules);
+  report_json_uint(o, "redundant", r->redundant);
+  report_json_uint(o, "cut", r->cut);
+  report_json_uint(o, "longest", r->longest);
+  json_checks(c, o);
+  json_told(c, o);
+  output_str(o, "  \"measured\": {\"seconds\": ");
+  output_double(o, r->seconds);
+  output_str(o, ", \"schedules_per_s\": ");
+  output_double(o, r->seconds > 0 ? (double)r->schedules / r->seconds : 0);
+  output_str(o, "}\n}\n");
+}

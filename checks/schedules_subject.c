@@ -1,0 +1,373 @@
+/* schedules_subject.c - see schedules_subject.h.
+ *
+ * A check looks at states between operations, and orders that the reduction takes for one pass through different
+ * states. So under dpor a check that is not for the end alone is a process of its own, of one operation: it loads all
+ * that the check looks at, some time. Each state that the check could see is then before one of its loads. What it
+ * looks at is learned: where a look goes beyond what was known, the search begins again. */
+#include "checks/schedules_subject.h"
+#include "sim/engine.h"
+#include "sim/expect.h"
+#include "sim/own_checks.h"
+#include "sim/scenario/processes.h"
+#include "sim/subject/interleave.h"
+#include "sim/subject/plain.h"
+#include "sim/subject/pg_subject.h"
+#include <string.h>
+
+enum { WHY_BYTES = 256, SHRINK_SCHEDULES = 20000 };
+
+typedef struct {
+  Model *model;
+  Engine *engine;
+  Interleave *code;
+  RunResult *run;
+  GPtrArray *calls; /* arrays of InterleaveCall */
+  bool observer;    /* a last process is the checks' */
+  bool looked;      /* it has */
+  bool stepwise;    /* without an observer: judged after each step */
+  Operation watched;
+  char *broken; /* what the last judgement said */
+  GString *why;
+} Bound;
+
+/* ---- judging ---- */
+
+static const StampedeCheck *own_check(const Bound *b, const Check *c) {
+  const StampedeSubject *code = image_subject(b->model->image);
+  for (guint i = 0; i < code->n_checks; i++)
+    if (strcmp(code->checks[i].name, c->name) == 0) return &code->checks[i];
+  return NULL;
+}
+
+static Subject *subject_of(const Model *m) {
+  return m->code ? pg_subject_runtime(m->code) : plain_subject(m->plain);
+}
+
+typedef struct {
+  const StampedeCheck *check;
+  char why[WHY_BYTES];
+  bool broken;
+} Asking;
+
+static void run_check(void *data) {
+  Asking *a = data;
+  char why[WHY_BYTES] = ""; /* where the code may write: its stack */
+  a->broken = a->check->broken(why, sizeof why);
+  memcpy(a->why, why, sizeof why);
+}
+
+static bool judge_one(Bound *b, const Check *c) {
+  const StampedeCheck *own = own_check(b, c);
+  g_string_truncate(b->why, 0);
+  if (!own) return c->judge(b->model, b->why) == JUDGED_BROKEN;
+  Asking a = {.check = own};
+  if (!subject_look(subject_of(b->model), run_check, &a) || !a.broken) return false;
+  a.why[WHY_BYTES - 1] = 0;
+  g_string_assign(b->why, a.why);
+  return true;
+}
+
+static void judge(Bound *b, bool end) {
+  for (guint i = 0; i < b->run->checks->len && !b->broken; i++) {
+    const Check *c = g_array_index(b->run->checks, CheckResult, i).check;
+    const StampedeCheck *own = own_check(b, c);
+    if (own && own->at_end && !end) continue;
+    if (judge_one(b, c)) b->broken = g_strdup_printf("%s: %s", c->name, b->why->str);
+  }
+}
+
+static bool any_of_states(const Bound *b) {
+  for (guint i = 0; i < b->run->checks->len; i++) {
+    const StampedeCheck *own = own_check(b, g_array_index(b->run->checks, CheckResult, i).check);
+    if (!own || !own->at_end) return true;
+  }
+  return false;
+}
+
+/* ---- the program ---- */
+
+static void program_restart(void *data) {
+  Bound *b = data;
+  g_clear_pointer(&b->broken, g_free);
+  b->looked = false;
+  interleave_restart(b->code);
+}
+
+static bool is_observer(const Bound *b, guint p) {
+  return (int)p == interleave_processes(b->code);
+}
+
+static ProcessState program_pending(void *data, guint p, Operation *out) {
+  Bound *b = data;
+  static const ProcessState states[] = {
+      [INTERLEAVE_READY] = PROCESS_READY, [INTERLEAVE_WAITS] = PROCESS_WAITS, [INTERLEAVE_ENDED] = PROCESS_ENDED};
+  if (!is_observer(b, p)) return states[interleave_pending(b->code, (int)p, out)];
+  *out = b->watched;
+  return b->looked || subject_fault(subject_of(b->model)) ? PROCESS_ENDED : PROCESS_READY;
+}
+
+static void program_step(void *data, guint p, bool *failed, bool *changed) {
+  Bound *b = data;
+  if (!is_observer(b, p)) return interleave_step(b->code, (int)p, failed, changed);
+  *failed = *changed = false;
+  b->looked = true;
+  judge(b, false);
+}
+
+static const char *program_broken(void *data, bool end) {
+  Bound *b = data;
+  const char *fault = subject_fault(subject_of(b->model));
+  if (fault) return fault;
+  if (end && !interleave_over(b->code) && !b->broken) {
+    g_autofree char *who = interleave_who_waits(b->code);
+    b->broken = g_strdup_printf("deadlock: %s", who);
+  }
+  if (end || b->stepwise) judge(b, end);
+  fault = subject_fault(subject_of(b->model)); /* of a check */
+  return fault ? fault : b->broken;
+}
+
+static int program_count(void *data, uint64_t semaphore) {
+  return interleave_count(((Bound *)data)->code, (StmSemaphore)semaphore);
+}
+
+static ScheduleProgram program_of(Bound *b) {
+  return (ScheduleProgram){b,
+                           (guint)interleave_processes(b->code) + b->observer,
+                           program_restart,
+                           program_pending,
+                           program_step,
+                           program_broken,
+                           program_count};
+}
+
+/* ---- from the scenario ---- */
+
+static const StampedeEntry *entry_of(const StampedeSubject *code, const char *name) {
+  for (guint i = 0; i < code->n_entries; i++)
+    if (strcmp(code->entries[i].name, name) == 0) return &code->entries[i];
+  return NULL; /* model_build has refused it */
+}
+
+/* Loops are unrolled; waits are not: which order comes of them is what is searched. */
+static void add_calls(const ProcessGroup *g, const StampedeSubject *code, GArray *calls) {
+  int64_t left[PROCESS_LOOPS_MAX] = {0};
+  for (guint i = 0; i < g->ops->len; i++) {
+    const ProcessOp *op = &g_array_index(g->ops, ProcessOp, i);
+    if (op->code == PROCESS_LOOP) left[op->depth] = op->times;
+    if (op->code == PROCESS_END_LOOP && --left[op->depth] > 0) i = op->target;
+    if (op->code != PROCESS_CALL) continue;
+    const StampedeEntry *e = entry_of(code, op->entry);
+    g_assert(e);
+    InterleaveCall c = {e->run, op->argument, e->name};
+    g_array_append_val(calls, c);
+  }
+}
+
+static bool too_many(const Scenario *s, const GArray *groups, GError **error) {
+  guint n = 0;
+  for (guint i = 0; i < groups->len; i++) n += g_array_index(groups, ProcessGroup, i).count;
+  if (n > 0 && n <= INTERLEAVE_PROCESSES_MAX) return false;
+  g_propagate_error(error, scenario_complain(s, "processes", "%u processes; a search through schedules takes 1 to %d",
+                                             n, INTERLEAVE_PROCESSES_MAX));
+  return true;
+}
+
+static bool add_processes(Bound *b, const Scenario *s, GError **error) {
+  g_autoptr(GArray) groups = scenario_bind_processes(s, error);
+  if (!groups || too_many(s, groups, error)) return false;
+  for (guint i = 0; i < groups->len; i++) {
+    const ProcessGroup *g = &g_array_index(groups, ProcessGroup, i);
+    GArray *calls = g_array_new(TRUE, TRUE, sizeof(InterleaveCall));
+    add_calls(g, image_subject(b->model->image), calls);
+    g_ptr_array_add(b->calls, calls);
+    for (guint k = 0; k < g->count; k++) {
+      g_autofree char *name = g->count > 1 ? g_strdup_printf("%s[%u]", g->name, k) : g_strdup(g->name);
+      interleave_add(b->code, name, (const InterleaveCall *)(void *)calls->data);
+    }
+  }
+  return true;
+}
+
+/* The world wants one. It is never asked to go on: its processes' code is gone through by the search. */
+static void make_engine(World *w, void *data) {
+  ((Bound *)data)->engine = engine_new(w, &(EngineConfig){0});
+}
+
+static bool bind_model(Bound *b, const App *app, const Scenario *s, GError **error) {
+  Costs costs;
+  scenario_costs(s, &costs);
+  b->model = model_build(s, &costs, make_engine, b, error);
+  if (!b->model) return false;
+  RunResult *r = b->run = run_result_new();
+  r->command = g_strdup("check");
+  r->scenario = g_strdup(scenario_name(s));
+  r->profile = g_strdup(scenario_word(s, "machine.profile"));
+  r->subject = g_strdup(b->model->subject);
+  r->seed = scenario_seed(s);
+  if (!expect_checks(s, b->model, &app->checks, r, error)) return false;
+  b->code = interleave_new(subject_of(b->model));
+  return add_processes(b, s, error);
+}
+
+static void bound_clear(Bound *b) {
+  interleave_free(b->code);
+  g_ptr_array_unref(b->calls);
+  g_string_free(b->why, TRUE);
+  g_free(b->broken);
+  g_clear_pointer(&b->engine, engine_free);
+  if (b->model) model_free(b->model);
+}
+
+/* ---- a counterexample in words ---- */
+
+static void told_free(void *data) {
+  ScheduleTold *t = data;
+  g_ptr_array_unref(t->steps);
+  g_free(t);
+}
+
+static char *step_words(const Bound *b, guint p, const Operation *op) {
+  g_autofree char *what = interleave_words(b->code, op), *where = interleave_place(b->code, op);
+  g_autofree char *held = interleave_held(b->code, (int)p);
+  const char *call = interleave_call(b->code, (int)p);
+  return g_strdup_printf("%-12s %-10s %-32s %s%s%s", interleave_name(b->code, (int)p), call ? call : "", what,
+                         where ? where : "", held ? "  holds " : "", held ? held : "");
+}
+
+static ScheduleTold *tell(Bound *b, const ScheduleFinding *f) {
+  ScheduleTold *t = g_new0(ScheduleTold, 1);
+  t->words = f->words;
+  t->preemptions = f->preemptions;
+  t->steps = g_ptr_array_new_with_free_func(g_free);
+  program_restart(b);
+  for (guint i = 0; i < f->order->len; i++) {
+    guint p = g_array_index(f->order, guint, i);
+    bool failed, changed;
+    Operation op;
+    program_pending(b, p, &op);
+    g_ptr_array_add(t->steps, is_observer(b, p) ? g_strdup("(the checks look)") : step_words(b, p, &op));
+    program_step(b, p, &failed, &changed);
+  }
+  return t;
+}
+
+/* ---- verdicts ---- */
+
+static const ScheduleFinding *finding_of(const SchedulesResult *r, const char *name) {
+  gsize n = name ? strlen(name) : 0;
+  for (guint i = 0; i < r->findings->len; i++) {
+    const ScheduleFinding *f = r->findings->pdata[i];
+    if (name && strncmp(f->words, name, n) == 0 && g_str_has_prefix(f->words + n, ": ")) return f;
+  }
+  return NULL;
+}
+
+static bool of_a_check(const RunResult *run, const SchedulesResult *r, const ScheduleFinding *f) {
+  for (guint i = 0; i < run->checks->len; i++)
+    if (finding_of(r, g_array_index(run->checks, CheckResult, i).check->name) == f) return true;
+  return false;
+}
+
+static void give_verdicts(RunResult *run, const SchedulesResult *r, bool all) {
+  for (guint i = 0; i < run->checks->len; i++) {
+    CheckResult *c = &g_array_index(run->checks, CheckResult, i);
+    const ScheduleFinding *f = finding_of(r, c->check->name);
+    c->verdict = f ? CHECK_VIOLATED : all ? CHECK_HOLDS : CHECK_NOT_VIOLATED;
+    if (!f) continue;
+    c->step = (int64_t)f->order->len - 1;
+    c->why = g_strdup(f->words + strlen(c->check->name) + 2);
+  }
+  for (guint i = 0; i < r->findings->len && !run->stopped; i++) {
+    const ScheduleFinding *f = r->findings->pdata[i];
+    if (!of_a_check(run, r, f)) run->stopped = g_strdup(f->words);
+  }
+  run->interrupted = r->stop == SCHEDULES_INTERRUPTED;
+  run->limited = !all && !r->findings->len;
+}
+
+/* Checks that the scenario expects to be broken: NULL at the end. */
+static GPtrArray *expected_broken(const Scenario *s) {
+  GPtrArray *names = g_ptr_array_new();
+  for (guint i = 0, n = scenario_count(s, "expect"); i < n; i++) {
+    g_autofree char *check = g_strdup_printf("expect[%u].check", i),
+                    *verdict = g_strdup_printf("expect[%u].verdict", i);
+    if (scenario_given(s, check) && expect_judged_by(s, i, "check") && scenario_is(s, verdict, "violated"))
+      g_ptr_array_add(names, (gpointer)scenario_word(s, check));
+  }
+  g_ptr_array_add(names, NULL);
+  return names;
+}
+
+/* ---- all of it ---- */
+
+static bool same_range(const Operation *a, const Operation *b) {
+  return a->object == b->object && a->bytes == b->bytes;
+}
+
+/* Until no check has looked at more than was known. */
+static SchedulesResult *search(Bound *b, const SchedulesOptions *o) {
+  bool states = any_of_states(b);
+  b->observer = states && o->strategy == SCHEDULES_DPOR;
+  b->stepwise = states && !b->observer;
+  program_restart(b);
+  if (b->observer) judge(b, false);
+  for (;;) {
+    b->watched = interleave_watched(b->code);
+    ScheduleProgram p = program_of(b);
+    SchedulesResult *r = schedules_search(&p, o);
+    Operation now = interleave_watched(b->code);
+    if (!b->observer || r->findings->len || same_range(&now, &b->watched)) return r;
+    schedules_result_free(r);
+  }
+}
+
+static void shrink(Bound *b, SchedulesResult *r, guint max_steps) {
+  bool observer = b->observer;
+  b->observer = false;
+  b->stepwise = any_of_states(b);
+  ScheduleProgram p = program_of(b);
+  for (guint i = 0; i < r->findings->len; i++) schedules_shrink(&p, r->findings->pdata[i], max_steps, SHRINK_SCHEDULES);
+  b->observer = observer; /* one that was not shortened has the checks' look in it */
+}
+
+static bool bounded(const SchedulesOptions *o) {
+  return o->strategy == SCHEDULES_RANDOM || o->strategy == SCHEDULES_PCT;
+}
+
+SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectCheckOptions *o, GError **error) {
+  Bound b = {.calls = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref), .why = g_string_new(NULL)};
+  SubjectCheck *c = NULL;
+  if (bind_model(&b, app, s, error)) {
+    c = g_new0(SubjectCheck, 1);
+    c->run = g_steal_pointer(&b.run);
+    b.run = c->run;
+    c->options = o->search;
+    c->options.seed = scenario_seed(s);
+    g_autoptr(GPtrArray) wanted = expected_broken(s);
+    c->options.wanted = (const char *const *)wanted->pdata;
+    c->processes = (guint)interleave_processes(b.code);
+    c->told = g_ptr_array_new_with_free_func(told_free);
+    c->search = search(&b, &c->options);
+    c->observed = b.observer;
+    const SchedulesResult *r = c->search;
+    bool all = r->stop == SCHEDULES_EXHAUSTED && !r->cut && !r->bounded && !r->findings->len && !bounded(&c->options);
+    if (o->shrink) shrink(&b, c->search, c->options.max_steps);
+    for (guint i = 0; i < r->findings->len; i++) g_ptr_array_add(c->told, tell(&b, r->findings->pdata[i]));
+    c->options.wanted = NULL; /* the list ends here */
+    give_verdicts(c->run, r, all);
+    if (!expect_judge(s, "check", c->run, error)) g_clear_pointer(&c, subject_check_free);
+  } else if (b.run) {
+    run_result_free(b.run);
+  }
+  bound_clear(&b);
+  return c;
+}
+
+void subject_check_free(SubjectCheck *c) {
+  if (!c) return;
+  if (c->told) g_ptr_array_unref(c->told);
+  schedules_result_free(c->search);
+  run_result_free(c->run);
+  g_free(c);
+}
