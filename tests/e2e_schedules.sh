@@ -1,0 +1,47 @@
+#!/bin/bash
+# e2e_schedules.sh - check of scenarios whose processes run a subject's code: bugs found with their schedules, mended
+# versions exhausted, each strategy, the same answer each time, what makes no sense together.
+# shellcheck source=tests/e2e.sh
+source "$(dirname "$0")/e2e.sh"
+
+# S37: the slot comes back twice after some interleaving of two processes, and never where it is decided under the lock.
+check_status 0 "$STAMPEDE" check s37-double-return-bad
+check_contains 'slot 0 is on the free list twice'
+check_contains 'counterexample 2:'
+check_contains 'lock-group.c:'
+cp "$OUT" "$SCRATCH/first"
+check_status 0 "$STAMPEDE" check s37-double-return-bad
+check_same <(grep -v 'schedules/s' "$SCRATCH/first") <(grep -v 'schedules/s' "$OUT")
+check_status 0 "$STAMPEDE" check s37-double-return-good
+check_contains 'every order was tried'
+check_contains ' 0 redundant'
+check_status 0 "$STAMPEDE" check s37-lost-slot-bad
+
+# 84b9d6bcea: a slot is published before its latch is given up; the next owner finds it owned.
+check_status 0 "$STAMPEDE" check bug-84b9d6bcea-bad
+check_contains 'a slot was taken whose latch another still owned'
+check_contains 'counterexample 1: 1 preemptions'
+check_status 0 "$STAMPEDE" check bug-84b9d6bcea-good
+check_contains 'every order was tried'
+
+# The others look at less, and say so.
+check_status 0 "$STAMPEDE" check bug-84b9d6bcea-bad --strategy random --walks 2000
+check_status 0 "$STAMPEDE" check bug-84b9d6bcea-bad --strategy pct --walks 2000 --changes 1
+check_contains 'each schedule finds a bug of depth 2 with a probability of at least'
+check_status 0 "$STAMPEDE" check bug-84b9d6bcea-bad --strategy dfs --preemptions 1
+check_status 3 "$STAMPEDE" check bug-84b9d6bcea-bad --strategy dfs --preemptions 0
+check_contains 'every order with so few preemptions was tried'
+check_status 0 "$STAMPEDE" check bug-84b9d6bcea-bad --json
+check_contains '"strategy": "dpor"'
+
+refused() {
+  check_status 2 "$STAMPEDE" check "${@:2}"
+  check_contains "$1" "$ERR"
+}
+refused 'there are dpor, dfs, random, pct' bug-84b9d6bcea-bad --strategy bfs
+refused '--store' bug-84b9d6bcea-bad --store full
+refused '--preemptions is for --strategy dfs' bug-84b9d6bcea-bad --preemptions 2
+refused 'any order may come' bug-84b9d6bcea-bad --time timed
+refused '--trace' bug-84b9d6bcea-bad --trace "$SCRATCH/t"
+refused '--jobs' bug-84b9d6bcea-bad --jobs 2
+refused 'whose processes run' stale-cancel --strategy dpor
