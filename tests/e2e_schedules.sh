@@ -44,4 +44,4 @@ refused '--preemptions is for --strategy dfs' bug-84b9d6bcea-bad --preemptions 2
 refused 'any order may come' bug-84b9d6bcea-bad --time timed
 refused '--trace' bug-84b9d6bcea-bad --trace "$SCRATCH/t"
 refused '--jobs' bug-84b9d6bcea-bad --jobs 2
-refused 'whose processes run' stale-cancel --strategy dpor
+refused 'whose processes run' s01-stale-cancel-good --strategy dpor
