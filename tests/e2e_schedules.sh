@@ -45,3 +45,9 @@ refused 'any order may come' bug-84b9d6bcea-bad --time timed
 refused '--trace' bug-84b9d6bcea-bad --trace "$SCRATCH/t"
 refused '--jobs' bug-84b9d6bcea-bad --jobs 2
 refused 'whose processes run' s01-stale-cancel-good --strategy dpor
+
+# 4aec49899e: a follower cleared before it sleeps leaves its wake-up behind.
+check_status 0 "$STAMPEDE" check bug-4aec49899e-bad
+check_contains 'a semaphore was upped once too often'
+check_status 0 "$STAMPEDE" check bug-4aec49899e-good
+check_contains 'every order was tried'
