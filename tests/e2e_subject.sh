@@ -48,8 +48,10 @@ check_contains "demo is no server's code; processes that call its entries would 
 check_status 2 "$STAMPEDE" run connect-storm --subject ./demo.so
 check_contains "workload: demo is no server's code" "$ERR"
 check_status 2 "$STAMPEDE" run demo-scenario.yaml --subject nowhere.so
-check_status 2 "$STAMPEDE" check demo-scenario.yaml
+check_status 2 "$STAMPEDE" check demo-scenario.yaml --verify-reductions
 check_contains "run simulates it" "$ERR"
+check_status 1 "$STAMPEDE" check demo-scenario.yaml # it looks between the two sums, where run has no step
+check_contains "counterexample 1: 0 preemptions"
 
 # ---- bundled ones: by name ----
 check_status 0 "$STAMPEDE" run s37-double-return-bad
