@@ -30,6 +30,19 @@ static void add_use(PgServer *sv, const Backend *b) {
   sums->moved += u.moved;
 }
 
+/* A slot changes hands within a call, at the pop and the push; others may look, or take it, before the call returns. */
+static void follow_slot(PgServer *sv, ProcId self, Backend *b) {
+  const PgCode *code = code_of(sv);
+  int has = code->procno(code->data, b->process);
+  if (b->call == PGCALL_INIT_PROCESS && has >= 0 && b->slot != SLOT_TAKEN) {
+    slot_passed(sv->shared, has, (int)self);
+    b->slot = SLOT_TAKEN;
+  } else if (has < 0 && b->slot == SLOT_TAKEN && b->procno >= 0 && code->at_end(code->data, b->procno)) {
+    slot_passed(sv->shared, b->procno, 0);
+    b->slot = SLOT_GIVEN;
+  }
+}
+
 Step backend_code_go(World *w, ProcId self, void *locals) {
   Backend *b = locals;
   PgServer *sv = server_of(w, self);
@@ -37,6 +50,7 @@ Step backend_code_go(World *w, ProcId self, void *locals) {
   Step step = code_of(sv)->go(code_of(sv)->data, b->process, self, &state);
   b->head.pc = state == PGCODE_GOES_ON ? B_CODE : b->after;
   b->state = (uint8_t)state;
+  follow_slot(sv, self, b);
   if (state != PGCODE_GOES_ON) add_use(sv, b);
   return step;
 }
@@ -64,16 +78,18 @@ Step backend_code_init(World *w, ProcId self, Backend *b) {
   return begin(sv, b, PGCALL_INIT_PROCESS, 0, B_CODE_TOOK);
 }
 
-static void took(PgServer *sv, ProcId self, Backend *b) {
+static void took(PgServer *sv, Backend *b) {
   b->procno = code_of(sv)->procno(code_of(sv)->data, b->process);
   g_assert(b->procno >= 0);
-  slot_passed(sv->shared, b->procno, (int)self);
+  g_assert(b->slot == SLOT_TAKEN);
   sv->state->out++;
   if (b->counted) sv->born[sv->state->born++ % sv->n_conns] = b->conn;
 }
 
-static void gave(PgServer *sv, const Backend *b, int64_t after_ns) {
-  slot_passed(sv->shared, b->procno, 0);
+/* Not given back by now: lost. */
+static void gave(PgServer *sv, Backend *b, int64_t after_ns) {
+  if (b->slot == SLOT_TAKEN) slot_passed(sv->shared, b->procno, 0);
+  b->slot = SLOT_GIVEN;
   g_assert(sv->state->out > 0);
   if (--sv->state->out == 0) queue_wake_all(sv->w, sv->gone, after_ns);
 }
@@ -85,7 +101,7 @@ Step backend_code_took(World *w, ProcId self, void *locals) {
     b->head.pc = B_REFUSE;
     return step_ran();
   }
-  took(sv, self, b);
+  took(sv, b);
   return begin(sv, b, PGCALL_JOIN, 0, B_CODE_JOINED);
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 #include "model/postgres/backend.h"
 
+enum { SLOT_NONE, SLOT_TAKEN, SLOT_GIVEN };
+
 typedef struct {
   MachineHead head;
   uint16_t passes;             /* through the proc array, to take a snapshot */
@@ -12,6 +14,7 @@ typedef struct {
   int32_t process;             /* of real code (backend_code.c); this and the next two only there */
   uint16_t after, call;        /* stage to go on with when the call has returned; PgCall */
   uint8_t state;               /* PgCodeState that it has returned with */
+  uint8_t slot;                /* of real code: SLOT_* */
   ObjectId inbox, reply;
 } Backend;
 

@@ -45,6 +45,8 @@ typedef struct PgCode {
   void (*slot)(const void *data, int procno, PgSlot *out); /* pid, offset, xid, subxids, status, listed */
   int (*free_first)(const void *data, PgPool pool);
   int (*free_next)(const void *data, int procno);
+  bool (*at_end)(const void *data,
+                 int procno); /* first or last of a free list: where one is that was just given back */
   bool (*has_offsets)(const void *data);
   void (*pgprocs)(const void *data, uint64_t *address, uint64_t *bytes); /* the PGPROC array in the segment */
 } PgCode;

@@ -355,6 +355,17 @@ static int free_next(const void *data, int procno_) {
   return procno_of_link(p, *(char *const *)(proc_at(p, procno_) + p->link.f.offset + 8));
 }
 
+static bool at_end(const void *data, int procno_) {
+  const PgSubject *p = data;
+  for (PgPool pool = 0; pool < PG_POOL_COUNT; pool++) {
+    if (free_first(p, pool) == procno_) return true;
+    if (!p->dlist || !p->free[pool].there) continue;
+    if (procno_of_link(p, *(char *const *)(p->hdr + p->free[pool].f.offset)) == procno_)
+      return true; /* prev: the last */
+  }
+  return false;
+}
+
 static void look_at_lists(PgSubject *p) {
   if (p->looked == subject_stops(p->s)) return;
   memset(p->listed, 0, (size_t)p->pools.total);
@@ -412,6 +423,7 @@ PgSubject *pg_subject_new(Image *image, int64_t accesses) {
                      .slot = slot,
                      .free_first = free_first,
                      .free_next = free_next,
+                     .at_end = at_end,
                      .has_offsets = has_offsets,
                      .pgprocs = pgprocs};
   return acting = p;

@@ -1,0 +1,39 @@
+#!/bin/bash
+# Each check of the proc array catches its mutant in real code: the shipped subject, one line of it changed, as the
+# server's proc array. The subject as it is violates none.
+# shellcheck source=tests/e2e.sh
+source "$(dirname "$0")/e2e.sh"
+
+checks='proc-array-sorted pgxactoff-matches dense-arrays-agree slot-owned-once'
+
+# mutant NAME SED: the subject with that line changed, as $SCRATCH/NAME.so.
+mutant() {
+  mkdir "$SCRATCH/$1"
+  sed "$2" tests/subjects/pgmini.c >"$SCRATCH/$1/pgmini.c"
+  [[ $1 == none ]] || check "$1: the line is there" test -n "$(diff tests/subjects/pgmini.c "$SCRATCH/$1/pgmini.c")"
+  check_status 0 "$STAMPEDE" subject build --quiet --tree "$SCRATCH/$1" --manifest tests/subjects/pgmini.yaml -o "$SCRATCH/$1.so"
+}
+storm() {
+  check_status "$1" "$STAMPEDE" run connect-storm --subject "$SCRATCH/$2.so" --set workload.clients=40 \
+    --set postgres.max_connections=100 --set workload.iterations=2 --set "checks=[$3]"
+}
+
+mutant none ''
+storm 0 none "${checks// /,}"
+for check in $checks; do check "$check is not violated" grep -Eq "check $check +not-violated" "$OUT"; done
+
+mutant unsorted 's/pgprocnos\[at\] <= proc->pgprocno)/pgprocnos[at] >= 0)/'
+storm 1 unsorted proc-array-sorted
+check_contains 'not above pgprocnos'
+mutant follower 's/  tell_places(at + 1);/  tell_places(at + 2);/'
+storm 1 follower pgxactoff-matches
+check_contains 'violated after step'
+mutant status 's/  memmove(&ProcGlobal->statusFlags\[from.*/  (void)0;/'
+storm 1 status dense-arrays-agree
+check_contains 'but PGPROC has'
+mutant pop 's/  if (proc) \*list = /  if (proc \&\& proc->pgprocno % 8) *list = /'
+storm 1 pop slot-owned-once
+check_contains 'violated after step'
+mutant push 's/  if (!proc->lockGroupLeader) push(proc);/  if (proc->pgprocno % 8) push(proc);/'
+storm 1 push slot-owned-once
+check_contains 'is lost'
