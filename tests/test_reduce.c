@@ -2,6 +2,7 @@
  * declaration, or one of the conditions, is wrong. */
 #include "checks/reduce_verify.h"
 #include "model/world/explore.h"
+#include "sim/own_checks.h"
 #include "tests/small_models.h"
 
 /* ---- a search with hooks, and the verifier ---- */
@@ -15,7 +16,7 @@ static SearchResult *search_with(const ModelPlugin *plugin, SearchOptions o, gui
 static SearchResult *reduced(const ModelPlugin *plugin, SearchOptions o) {
   StepperConfig c = {.build = small_build, .source = (gpointer)plugin};
   g_autoptr(Stepper) s = stepper_new(&c, NULL, NULL);
-  CheckTable own = plugged_checks(stepper_model(s));
+  CheckTable own = own_checks(stepper_model(s));
   const Check *checks[PLUGIN_CHECKS_MAX];
   for (guint i = 0; i < own.n; i++) checks[i] = &own.checks[i];
   Reduction r = {checks, own.n};
@@ -26,7 +27,7 @@ static SearchResult *reduced(const ModelPlugin *plugin, SearchOptions o) {
 static char *wrong_in(const ModelPlugin *plugin, guint which, void (*canon)(Model *m, void *data)) {
   StepperConfig c = {.build = small_build, .source = (gpointer)plugin};
   g_autoptr(Stepper) s = stepper_new(&c, NULL, NULL);
-  CheckTable own = plugged_checks(stepper_model(s));
+  CheckTable own = own_checks(stepper_model(s));
   const Check *checks[PLUGIN_CHECKS_MAX];
   for (guint i = 0; i < own.n; i++) checks[i] = &own.checks[i];
   Reduction r = {checks, own.n};
@@ -685,7 +686,7 @@ static void forms_keep_verdicts(void) {
 static void paths_are_lifted(void) {
   StepperConfig c = {.build = small_build, .source = (gpointer)&rows, .canon = sort_three};
   g_autoptr(Stepper) s = stepper_new(&c, NULL, NULL);
-  CheckTable own = plugged_checks(stepper_model(s));
+  CheckTable own = own_checks(stepper_model(s));
   const Check *checks[] = {&own.checks[0]};
   SearchOptions o = {.stepper = c, .checks = checks, .n_checks = 1, .findings_max = 1};
   g_autoptr(SearchResult) r = search_run(&o, NULL);

@@ -1,5 +1,6 @@
 /* test_shrink.c - counterexamples are as short as can be, and of those of a length with as few processes as can be. */
 #include "checks/shrink.h"
+#include "sim/own_checks.h"
 #include "tests/small_models.h"
 
 /* ---- a sum that must stay below two: `once` adds one, `twice` adds one and one. Three ways of two steps: once and
@@ -46,7 +47,7 @@ static void shrunk(Strategy strategy, bool bfs) {
   SearchOptions o = {.strategy = strategy, .findings_max = 1, .walks = 200, .bits_log2 = 20, .jobs = 1, .seed = 1};
   o.stepper = (StepperConfig){.build = small_build, .source = (gpointer)&sums};
   g_autoptr(Stepper) s = search_stepper(&o.stepper, NULL);
-  const Check *check = plugged_checks(stepper_model(s)).checks;
+  const Check *check = own_checks(stepper_model(s)).checks;
   o.checks = &check;
   o.n_checks = 1;
   g_autoptr(SearchResult) r = search_run(&o, NULL);
