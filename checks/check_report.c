@@ -243,13 +243,20 @@ static void text_verdicts(const CheckReport *r, GString *out, bool color) {
   }
 }
 
+/* A scenario that asks for no check finds nothing: that must not read as if all were well. */
+static void text_unasked(const CheckReport *r, GString *out) {
+  if (r->run->checks->len || r->run->expectations->len) return;
+  g_string_append(out, "  no check is judged: the scenario names none (checks: [...]; `stampede list checks`)\n");
+}
+
 static void text_paths(const CheckReport *r, GString *out) {
   for (guint i = 0; i < r->paths->len; i++) {
     const CheckPath *p = r->paths->pdata[i];
     if (p->finding)
       g_string_append_printf(out, "\ncounterexample %u: %s, %u steps\n", i + 1, p->finding->signature, p->steps);
     else
-      g_string_append_printf(out, "\nnothing is broken; for example %u steps go so:\n", p->steps);
+      g_string_append_printf(out, "\n%s; for example %u steps go so:\n",
+                             r->run->checks->len ? "nothing is broken" : "nothing was looked for", p->steps);
     g_string_append(out, p->words->str);
     if (p->finding) g_string_append_printf(out, "       broken: %s\n", p->finding->why);
     if (p->trace) g_string_append_printf(out, "       trace: %s\n", p->trace);
@@ -325,6 +332,7 @@ void check_report_text(const CheckReport *r, GString *out, bool color) {
   g_string_append_printf(out, "stampede %s  check %s  seed %" G_GUINT64_FORMAT "  subject %s  %s\n\n", STAMPEDE_VERSION,
                          r->run->scenario, r->run->seed, r->run->subject, r->time);
   text_verdicts(r, out, color);
+  text_unasked(r, out);
   text_paths(r, out);
   text_coverage(r, out);
   g_string_append_printf(out, "\n%s  ", run_verdict_word(r->run->verdict));

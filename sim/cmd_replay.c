@@ -84,7 +84,8 @@ static void compare_seed(Replay *r, const Scenario *s) {
     differs(r, g_strdup_printf("header, seed: recorded %" G_GUINT64_FORMAT ", now %" G_GUINT64_FORMAT, recorded, now));
 }
 
-static Scenario *scenario_of(const App *app, const TraceHeader *h, GError **error) {
+/* `file`: the name under which the scenario is read, and the place from which paths in it count. */
+static Scenario *scenario_at(const App *app, const TraceHeader *h, const char *file, GError **error) {
   g_autoptr(GPtrArray) sources = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < h->n_sources; i++) {
     ScenarioSource *f = g_new0(ScenarioSource, 1);
@@ -93,9 +94,21 @@ static Scenario *scenario_of(const App *app, const TraceHeader *h, GError **erro
     f->text = (char *)h->sources[i].text;
     g_ptr_array_add(sources, f);
   }
-  g_autofree char *file = g_strconcat(h->scenario, ".yaml", NULL);
   ScenarioOptions opt = {.sets = h->overrides, .dirs = app->dirs, .embedded = sources, .checks = app->check_names};
   return scenario_from_text(h->text, strlen(h->text), file, &opt, error);
+}
+
+/* A model's path counts from the scenario's folder, which a trace does not know: the working folder has it, or the
+ * trace's does. */
+static Scenario *scenario_of(const App *app, const TraceReader *reader, GError **error) {
+  const TraceHeader *h = trace_reader_header(reader);
+  g_autofree char *file = g_strconcat(h->scenario, ".yaml", NULL);
+  g_autofree char *folder = g_path_get_dirname(trace_reader_name(reader));
+  Scenario *s = scenario_at(app, h, file, error);
+  if (!s || !scenario_given(s, "model") || g_file_test(scenario_word(s, "model"), G_FILE_TEST_EXISTS)) return s;
+  scenario_free(s);
+  g_autofree char *beside = g_build_filename(folder, file, NULL);
+  return scenario_at(app, h, beside, error);
 }
 
 static void compare_ends(Replay *r, const RunResult *result) {
@@ -203,7 +216,7 @@ static int replay(const App *app, Replay *r, const CliOptions *o) {
   const TraceHeader *h = trace_reader_header(r->reader);
   g_autofree char *changed = changed_source(h);
   if (changed) return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), changed);
-  g_autoptr(Scenario) s = scenario_of(app, h, &error);
+  g_autoptr(Scenario) s = scenario_of(app, r->reader, &error);
   if (!s) return cli_fail(error);
   if (!scenario_given(s, "subject")) return replay_scenario(app, r, o, s);
   InChild c = {app, r, o, s};

@@ -193,12 +193,14 @@ static const char *const text_names[] = {"connect_ms",
 
 /* first.X and warm.X side by side; a - where there is no warm one. */
 static void text_metrics(const RunResult *r, GString *out) {
-  g_string_append(out, "                                    first          warm\n");
+  bool any = false;
   for (guint i = 0; i < G_N_ELEMENTS(text_names); i++) {
     g_autofree char *first = g_strconcat("first.", text_names[i], NULL),
                     *warm = g_strconcat("warm.", text_names[i], NULL);
     double a, b;
     if (!run_result_metric(r, first, &a)) continue;
+    if (!any) g_string_append(out, "                                    first          warm\n");
+    any = true;
     g_string_append_printf(out, "  %-26s", text_names[i]);
     report_number(out, 13, a);
     if (run_result_metric(r, warm, &b))

@@ -95,15 +95,20 @@ static bool differ_choices(TraceDifference *d, const TraceStep *a, const TraceSt
   return d->field;
 }
 
-/* same_k: a hash that only one trace has is a difference. */
-static bool differ_steps(TraceDifference *d, const TraceStep *a, const TraceStep *b, bool same_k) {
+/* All but the state's hash. */
+static bool differ_deeds(TraceDifference *d, const TraceStep *a, const TraceStep *b) {
   differ_optional(d, "t_ns", a->t_ns, b->t_ns);
   differ_text(d, "who", a->who, b->who);
   differ_text(d, "do", a->what, b->what);
   differ_text(d, "hidden", a->hidden ? "true" : NULL, b->hidden ? "true" : NULL);
   differ_fields(d, "args", a->args, a->n_args, b->args, b->n_args);
   differ_fields(d, "changed", a->changed, a->n_changed, b->changed, b->n_changed);
-  differ_choices(d, a, b);
+  return differ_choices(d, a, b);
+}
+
+/* same_k: a hash that only one trace has is a difference. */
+static bool differ_steps(TraceDifference *d, const TraceStep *a, const TraceStep *b, bool same_k) {
+  differ_deeds(d, a, b);
   if (same_k || (a->hashed && b->hashed))
     differ_hash(d, "hash", a->hashed ? &a->hash : NULL, b->hashed ? &b->hash : NULL);
   return d->field;
@@ -223,6 +228,15 @@ static void differ_last(TraceDiff *d, TraceReader *a, TraceReader *b, TraceNext 
   }
 }
 
+/* One step of each, the d->step-th. Returns whether that is the difference to tell. */
+static bool meet(TraceDiff *d, const TraceStep *a, const TraceStep *b, bool same_k) {
+  if (!d->header->len) return differ_steps(&d->first, a, b, same_k);
+  TraceDifference hash = {0};
+  if (d->hashes < 0 && differ_steps(&hash, a, b, same_k)) d->hashes = d->step;
+  difference_clear(&hash);
+  return differ_deeds(&d->first, a, b);
+}
+
 /* d->before is the step before d->step; *words is made into it when the steps are equal. */
 static bool walk(TraceDiff *d, TraceReader *a, TraceReader *b, GString *words, GError **error) {
   bool same_k = trace_reader_header(a)->k == trace_reader_header(b)->k;
@@ -236,7 +250,7 @@ static bool walk(TraceDiff *d, TraceReader *a, TraceReader *b, GString *words, G
       differ_last(d, a, b, next_a, next_b);
       return true;
     }
-    d->stepped = differ_steps(&d->first, &step_a, &step_b, same_k);
+    d->stepped = meet(d, &step_a, &step_b, same_k);
     if (d->stepped) return true;
     g_string_truncate(words, 0);
     trace_step_words(&step_a, words);
@@ -246,10 +260,12 @@ static bool walk(TraceDiff *d, TraceReader *a, TraceReader *b, GString *words, G
 TraceDiff *trace_diff(TraceReader *a, TraceReader *b, GError **error) {
   g_autoptr(TraceDiff) d = g_new0(TraceDiff, 1);
   g_autoptr(GString) words = g_string_new(NULL);
+  d->hashes = -1;
   d->header = g_array_new(FALSE, FALSE, sizeof(TraceDifference));
   g_array_set_clear_func(d->header, difference_clear);
   differ_headers(d->header, trace_reader_header(a), trace_reader_header(b));
   if (!walk(d, a, b, words, error)) return NULL;
+  if (d->stepped && d->hashes == d->step) d->hashes = -1;
   if (d->stepped && d->step > 0) d->before = g_strdup(words->str);
   return g_steal_pointer(&d);
 }
@@ -263,7 +279,7 @@ void trace_diff_free(TraceDiff *d) {
 }
 
 bool trace_diff_identical(const TraceDiff *d) {
-  return !d->header->len && !d->stepped && !d->ended;
+  return !d->header->len && !d->stepped && !d->ended; /* hashes: only beside a header */
 }
 
 /* ---- for replay ---- */

@@ -160,7 +160,7 @@ static void describe_server(const Pooler *p, const Server *s, Each each, void *d
   if (b && b->runs == RUNS_OWN) g_string_append(v, ", the pooler's own query runs");
   if (b && b->runs == RUNS_QUERY && b->client && b->query != QUERY_END)
     g_string_append_printf(v, ", %s runs", client_script(p, &p->clients[b->client - 1u])->queries[b->query].tag);
-  if (s->fences) g_string_append_printf(v, ", %u cancel(s) hold it", s->fences);
+  if (s->fences) g_string_append_printf(v, ", %u cancel(s) refer to it", s->fences);
   each(name, v->str, data);
 }
 

@@ -25,6 +25,12 @@ section() {
       sub(/^ +/, "", name); sub(/^ +/, "", text)
       print ".TP"; printf ".B %s\n", roff(name); paragraph(roff(text)); inside = 1; next }
     inside && /^      +[^ ]/ { sub(/^ +/, ""); paragraph(roff($0)); next }
+    # A description may name words of the command line, each in an indented line of its own.
+    heading && !inside && /^  +[a-z]+  +/ {
+      match($0, /^ +[a-z]+/); name = substr($0, 1, RLENGTH); text = substr($0, RLENGTH + 1)
+      sub(/^ +/, "", name); sub(/^ +/, "", text)
+      print ".TP"; printf ".B %s\n", roff(name); paragraph(roff(text)); listed = 1; next }
+    listed && NF && !/:$/ { print ".PP"; listed = 0 }
     heading && !inside && NF && !/:$/ { sub(/^ +/, ""); paragraph(roff($0)) }
     !NF { inside = 0 }
   '
