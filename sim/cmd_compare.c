@@ -272,7 +272,7 @@ int cmd_compare(const App *app, int argc, char **argv) {
       {"gate", 0, 0, G_OPTION_ARG_STRING_ARRAY, &c.gates,
        "exit 1 unless this is so: 'warm.connect_ms <= +2%' (against the baseline), 'first.refused = 0'; may be "
        "repeated",
-       "METRIC OP VALUE"},
+       "CONDITION"},
       {"markdown", 0, 0, G_OPTION_ARG_NONE, &c.markdown, "tables to paste into a mail", NULL},
       {"out", 'o', 0, G_OPTION_ARG_FILENAME, &c.out, "write compare.md, results.json and plot.svg there", "DIR"},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};

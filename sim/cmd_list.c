@@ -21,7 +21,7 @@ static const char *const kind_words[] = {"scenario", "suite", "preset", "variant
 
 typedef struct {
   Kind kind;
-  char *name, *about, *more; /* more: further lines for who asks for this one; NULL: none */
+  char *name, *about, *more; /* more: further lines for who asks for this one, of a key its words; NULL: none */
 } Entry;
 
 static void entry_free(gpointer p) {
@@ -76,7 +76,8 @@ static void add_keys(GPtrArray *all) {
   for (guint i = 0, n = key_rows(); i < n; i++) {
     const KeyInfo *k = key_row(i);
     g_autofree char *path = key_public_path(k);
-    if (*path != '@' && !k->hint && !k->alias && key_find(k->path) == k) add(all, KIND_KEY, path, k->about, NULL);
+    if (*path != '@' && !k->hint && !k->alias && key_find(k->path) == k)
+      add(all, KIND_KEY, path, k->about, g_strdup(k->words));
   }
 }
 
@@ -107,17 +108,36 @@ static bool named(const Entry *e, const char *name) {
   return !strcmp(e->name, plain);
 }
 
+/* Who read `fence: hold_until_eof` somewhere may ask for either word: keys that end so, or else that take it. */
+static char *part_of_key(const GPtrArray *all, const char *name) {
+  g_autofree char *end = g_strconcat(".", name, NULL);
+  g_autoptr(GString) keys = g_string_new(NULL), takers = g_string_new(NULL);
+  for (guint i = 0; i < all->len; i++) {
+    const Entry *e = all->pdata[i];
+    if (e->kind != KIND_KEY) continue;
+    if (g_str_has_suffix(e->name, end)) g_string_append_printf(keys, "%s%s", keys->len ? ", " : "", e->name);
+    g_auto(GStrv) words = g_strsplit(e->more ? e->more : "", " ", -1);
+    if (g_strv_contains((const char *const *)words, name))
+      g_string_append_printf(takers, "%s%s", takers->len ? ", " : "", e->name);
+  }
+  if (keys->len) return g_strconcat("there is ", keys->str, NULL);
+  return takers->len ? g_strconcat("it is a value of ", takers->str, NULL) : NULL;
+}
+
 /* Keeps those of that name; none: says so, with the nearest. */
 static bool keep_named(GPtrArray *all, const char *name) {
   g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < all->len; i++) g_ptr_array_add(names, g_strdup(((Entry *)all->pdata[i])->name));
   for (Kind k = KIND_SCENARIO; k < KIND_COUNT; k++) g_ptr_array_add(names, g_strconcat(kind_words[k], "s", NULL));
   g_ptr_array_add(names, NULL);
+  g_autofree char *part = part_of_key(all, name);
   for (guint i = all->len; i-- > 0;)
     if (!named(all->pdata[i], name)) g_ptr_array_remove_index(all, i);
   if (all->len) return true;
   const char *near = nearest_name(name, (const char *const *)names->pdata);
-  if (near)
+  if (part)
+    cli_refuse(EXIT_INPUT, "nothing is called %.100s; %s", name, part);
+  else if (near)
     cli_refuse(EXIT_INPUT, "nothing is called %.100s; the nearest is %s", name, near);
   else
     cli_refuse(EXIT_INPUT, "nothing is called %.100s; stampede list names everything", name);

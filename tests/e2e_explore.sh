@@ -68,6 +68,25 @@ for strategy in bfs dfs random; do
 done
 within 0.5 "$STAMPEDE" check s11-balancer-figure-bad --quiet --max-time 0.5 # judges metrics: a run of 30000 cancels first
 
+# ---- a model by its path: the trace replays from anywhere, wherever it lies ----
+mkdir -p there
+cp "${STAMPEDE%/*}/models/xid_race.so" there/
+printf 'scenario: mine\nmodel: ./xid_race.so\nexpect: [{check: oldest-is-oldest, verdict: violated}]\n' >there/mine.yaml
+check_status 0 "$STAMPEDE" check there/mine.yaml --trace there/mine.jsonl
+check_status 0 "$STAMPEDE" replay there/mine.jsonl
+mv there/mine.jsonl .
+check_status 2 "$STAMPEDE" replay mine.jsonl
+check_contains 'there is no such model' "$ERR"
+check_status 0 env -C there "$STAMPEDE" replay ../mine.jsonl
+
+# ---- a scenario that asks for no check ----
+printf 'scenario: x\npooler: {pool_size: 1}\nservers: [{name: s}]\nclients: [{name: a, script: [connect]}]\n' >unasked.yaml
+check_status 0 "$STAMPEDE" check unasked.yaml
+check_contains 'no check is judged: the scenario names none'
+check_contains 'nothing was looked for'
+check_status 2 "$STAMPEDE" run unasked.yaml --subject there/xid_race.so
+check_contains "a pooler's scenario and a model have none" "$ERR"
+
 # ---- bad usage ----
 check_status 2 "$STAMPEDE" check xid-race-good --store bitstate
 check_contains 'bitstate' "$ERR"

@@ -33,6 +33,11 @@ check_status 2 "$STAMPEDE" list worklod.clients
 check_contains "the nearest is workload.clients" "$ERR"
 check_status 2 "$STAMPEDE" list scenarioss
 check_contains "the nearest is scenarios" "$ERR"
+check_status 2 "$STAMPEDE" list fence
+check_contains "nothing is called fence; there is clients[].fence, pooler.fence" "$ERR"
+check_status 2 "$STAMPEDE" list drain_57014
+check_contains "it is a value of " "$ERR"
+check_contains "pooler.fence" "$ERR"
 check_status 2 "$STAMPEDE" list one two
 check_status 2 "$STAMPEDE" list --seed 1
 check_status 0 "$STAMPEDE" list --man-scenario

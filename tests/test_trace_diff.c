@@ -151,6 +151,13 @@ static void no_hash(Sample *s) {
 static void two_at_once(Sample *s) {
   arg(s), hash(s);
 }
+/* Another policy: every hash is another from step 1 on, and somebody does otherwise in step 3. */
+static void hash_under_another(Sample *s) {
+  subject(s), hash(s);
+}
+static void choice_under_another(Sample *s) {
+  subject(s), hash(s), fewer_choices(s);
+}
 static void args_swapped(Sample *s) {
   NoteField first = s->args[0];
   s->args[0] = s->args[1];
@@ -174,6 +181,11 @@ static void steps(void) {
   expect_words(
       hash, "step 1: hash is fedcba98765432100000000000000001 in A, fedcba98765432100000000000000010 in B\n" BEFORE_1);
   expect_words(no_hash, "step 1: hash is fedcba98765432100000000000000001 in A, (absent) in B\n" BEFORE_1);
+#define OTHER                                                                                                          \
+  "header: subject is model:dense-arrays in A, model:split-pgxactoff in B\nstate hashes differ from step 1 on\n"
+  expect_words(hash_under_another, OTHER SAME);
+  expect_words(choice_under_another,
+               OTHER "step 3: choice is tie: 0 of 2 in A, (absent) in B\n  before it, step 2: deliver\n");
   expect_words(two_at_once, "step 1: args.procno is 3 in A, 4 in B\n" BEFORE_1);
 }
 

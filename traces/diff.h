@@ -20,7 +20,8 @@ typedef struct {
 
 /* Reads both readers from their first step up to the first difference. State hashes are compared where both traces
  * have one, when their K differs. Where headers differ a hash alone is no first difference: another policy makes every
- * hash another, and what somebody does otherwise comes later. NULL and *error when one cannot be read. Free with trace_diff_free. */
+ * hash another, and what somebody does otherwise comes later. NULL and *error when one cannot be read. Free with
+ * trace_diff_free. */
 TraceDiff *trace_diff(TraceReader *a, TraceReader *b, GError **error);
 void trace_diff_free(TraceDiff *d);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TraceDiff, trace_diff_free)

@@ -130,7 +130,9 @@ static const KeyInfo rows[] = {
     {"@pool.server_identity", K_WORD | K_MAP | K_ONE, .dflt = "unique_seq",
      .words = "pid_only pid_secret4 pid_secret_var host_pid_secret unique_seq object_link",
      .example = "pooler: {server_identity: {unique_seq: {width: 64}}}",
-     .about = "By what the pooler tells its server connections apart."},
+     .about = "By what the pooler tells its server connections apart: the server's process id alone or with its "
+              "secret, with "
+              "the host as well, a counter of its own, or the connection itself (object_link)."},
     {"@pool.server_identity.pid_secret_var", K_MAP,
      .example = "pooler: {server_identity: {pid_secret_var: {bytes: 32}}}",
      .about = "Process id and a secret of any length."},
@@ -157,11 +159,19 @@ static const KeyInfo rows[] = {
      .about = "The table of checked-out connections: a generation of pgdog's."},
     {"@pool.lookup", K_WORD, .dflt = "at_arrival_copy", .words = "at_arrival_copy at_arrival_link at_forward",
      .example = "pooler: {lookup: at_forward}",
-     .about = "When a cancel's target is looked up, and whether its key is copied or the connection linked."},
+     .about = "When a cancel's target is looked up, and whether its key is copied or the connection linked: "
+              "at_arrival_copy, the key as it was at arrival; at_arrival_link, the link goes with the connection; "
+              "at_forward, "
+              "only when the cancel is sent on."},
     {"@pool.fence", K_WORD | K_MAP | K_ONE, .dflt = "none",
      .words = "none unlink_unforwarded hold_until_eof refcount_hold generation_check retire_session drain_57014",
      .example = "pooler: {fence: {hold_until_eof_with_timeout: 10s}}",
-     .about = "What keeps a server connection from its next client while a cancel for the last one is under way."},
+     .about =
+         "What keeps a server connection from its next client while a cancel for the last one is under way. "
+         "unlink_unforwarded: at check-in a cancel that is not sent yet loses its link; hold_until_eof: not handed on "
+         "before "
+         "the cancel's EOF; refcount_hold: the same by a count, as Odyssey does; retire_session: not used again unless "
+         "57014 was seen; drain_57014: an empty statement first, behind which no signal is left."},
     {"@pool.fence.hold_until_eof_with_timeout", K_TIME,
      .example = "pooler: {fence: {hold_until_eof_with_timeout: 10s}}",
      .about = "Until the cancel's EOF, or so long after it was forwarded."},
