@@ -273,12 +273,6 @@ static bool build_subject(Model *m, const Scenario *s, const Costs *costs, void 
 
 static Model *build_any(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
                         bool saved, GError **error) {
-  bool no_server = scenario_given(s, "model") || scenario_has_pooler(s);
-  if (no_server && scenario_given(s, "subject"))
-    return g_propagate_error(error, scenario_complain(s, "subject",
-                                                      "it stands in for PostgreSQL's proc array, of which "
-                                                      "a pooler's scenario and a model have none")),
-           NULL;
   if (scenario_given(s, "model")) return build_plugged(s, costs, driver, data, error);
   if (scenario_has_pooler(s)) return pooler_model_build(s, costs, driver, data, error);
   Model *m = g_new0(Model, 1);
