@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { BITS_DEFAULT = 30, CHANGES_DEFAULT = 3, WALKS_DEFAULT = 1000 };
+static const double MAX_TIME = 1e9; /* s; as microseconds it can be added to any moment */
 
 void check_flags_init(CheckFlags *f) {
   *f = (CheckFlags){.jobs = 1, .all = 1, .bits = BITS_DEFAULT, .changes = CHANGES_DEFAULT};
@@ -69,6 +70,7 @@ static bool memory_of(const char *text, size_t *bytes) {
 static const char *senseless(const CheckFlags *f, const SearchOptions *o) {
   bool walks = o->strategy == STRATEGY_RANDOM || o->strategy == STRATEGY_PCT;
   if (f->max_states < 0 || f->max_time < 0 || f->max_depth < 0) return "limits are 0 (none) or more";
+  if (!(f->max_time <= MAX_TIME)) return "--max-time takes up to 1e9 seconds"; /* nor what is no number */
   if (f->jobs < 1 || f->jobs > 64) return "--jobs takes 1 to 64";
   if (f->all < 1) return "--all takes 1 or more";
   if (f->jobs > 1 && o->strategy != STRATEGY_BFS)
@@ -82,6 +84,8 @@ static const char *senseless(const CheckFlags *f, const SearchOptions *o) {
   if (f->deepen < 0 || f->walks < 0) return "--deepen and --walks take 1 or more";
   if (walks && f->store) return "--store is for searches; random walks only count what they see";
   if (f->bits < 10 || f->bits > 38) return "--bits takes 10 to 38";
+  if (f->bits != BITS_DEFAULT && o->store != STORE_BITSTATE) return "--bits is for --store bitstate";
+  if (f->changes != CHANGES_DEFAULT && o->strategy != STRATEGY_PCT) return "--changes is for --strategy pct";
   return NULL;
 }
 

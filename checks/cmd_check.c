@@ -82,6 +82,8 @@ static int tell_estimate(const Scenario *s, const CliOptions *o, const CheckOpti
 static int tell_verified(const App *app, const Scenario *s, const CliOptions *o, const CheckOptions *options) {
   Verified v;
   GError *error = NULL;
+  if (o->json || o->trace || o->junit)
+    return cli_refuse(EXIT_INPUT, "--verify-reductions says one line and nothing else: no --json, --trace or --junit");
   if (!check_verify(app, s, options, &v, &error)) return cli_fail(error);
   g_autoptr(GString) text = g_string_new(NULL);
   g_string_append_printf(
@@ -129,6 +131,8 @@ static int check(const App *app, const char *name, const CliOptions *o, const Ch
   bool shown = !o->quiet && isatty(STDERR_FILENO);
   options.search.progress = shown ? show_progress : NULL;
   options.search.progress_data = &last;
+  if ((view->word != NULL) + estimate + verify > 1)
+    return cli_refuse(EXIT_INPUT, "--view, --estimate and --verify-reductions: one at a time");
   if (view->word) return draw(app, s, o, view);
   if (estimate) return tell_estimate(s, o, &options);
   if (verify) return tell_verified(app, s, o, &options);

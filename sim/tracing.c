@@ -38,10 +38,11 @@ bool tracing_stopped(const Tracing *t) {
   return t->stopped;
 }
 
-/* The hash table owns both strings; a changed value stays valid until the next step. */
+/* The hash table owns both strings; a changed value stays valid until the next step, as no name comes twice in one. */
 static void see(const char *name, const char *value, void *data) {
   Tracing *t = data;
   if (g_strcmp0(g_hash_table_lookup(t->variables, name), value) == 0 || t->n_changed == CHANGED_MAX) return;
+  for (guint i = 0; i < t->n_changed; i++) g_assert_cmpstr(t->changed[i].name, !=, name);
   g_hash_table_replace(t->variables, g_strdup(name), g_strdup(value));
   gpointer key, val;
   g_hash_table_lookup_extended(t->variables, name, &key, &val);

@@ -92,6 +92,10 @@ check_status 2 "$STAMPEDE" check xid-race-good --strategy dfs --jobs 2
 check_status 2 "$STAMPEDE" check xid-race-good --strategy sideways
 check_contains 'bfs, dfs, random, pct' "$ERR"
 check_status 2 "$STAMPEDE" check xid-race-good --max-memory 5
+for odd in '--max-time nan' '--max-time inf' '--max-time 9223372036854775807' '--bits 20' '--changes 5' '--estimate --verify-reductions' '--verify-reductions --json'; do
+  # shellcheck disable=SC2086 # two words each
+  check_status 2 "$STAMPEDE" check xid-race-good $odd
+done
 check_status 2 "$STAMPEDE" check nowhere
 printf 'scenario: x\nmodel: ./none.so\n' >none.yaml
 check_status 2 "$STAMPEDE" check none.yaml

@@ -127,7 +127,7 @@ static guint pick_host(Pooler *p, guint pool) {
   Pool *pl = pool_at(p, pool);
   guint n = c->n_servers - (guint)__builtin_popcount(pl->banned), i = 0;
   if (c->balance == BALANCE_RANDOM) i = (guint)world_choose(p->w, p->ch_host, n);
-  if (c->balance == BALANCE_ROUND_ROBIN) i = pl->next_host % c->n_servers;
+  if (c->balance == BALANCE_ROUND_ROBIN) i = (guint)pl->next_host % c->n_servers;
   if (c->balance == BALANCE_RANDOM) { /* the i-th of those that are not banned */
     guint at = 0;
     for (;; at++)

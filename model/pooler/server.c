@@ -40,7 +40,10 @@ static Step failed(Pooler *p, Server *s) {
   s->pc = SP_CLOSE;
   s->flags |= SVF_BROKEN;
   if (s->pool == DIRECT) {
-    if (s->owner) session_answer(p, &p->sessions[s->owner - 1], RES_REFUSED);
+    Session *e = s->owner ? &p->sessions[s->owner - 1] : NULL;
+    s->owner = 0;
+    if (e) session_drop(e, server_id(p, s)); /* its place may be free, or another's, when the session ends */
+    if (e) session_answer(p, e, RES_REFUSED);
   } else {
     pool_opened(p, s, false);
   }

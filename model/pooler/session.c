@@ -316,6 +316,7 @@ static Step wait_for(Pooler *p, Session *e, ProcId self, guint pool) {
 
 static Step request(Pooler *p, Session *e, ProcId self) {
   if (e->request == REQ_END && !e->held[0]) return answered(p, e, self, RES_OK);
+  if (e->pool == DIRECT && !e->held[0]) return answered(p, e, self, RES_ERROR); /* its one connection has died */
   for (int pool; e->request != REQ_END && e->pool != DIRECT && (pool = lacks(p, e)) >= 0;) {
     bool over = p->processes[e->process].flags & PRF_OVER;
     if (over || pool_at(p, (guint)pool)->flags & (PLF_OFFLINE | PLF_FATAL)) return answered(p, e, self, RES_REFUSED);

@@ -168,12 +168,15 @@ static void describe_session(const Pooler *p, guint i, Each each, void *data) {
   static const char *const words[] = {"", "connecting", "idle", "queued", "running", "leaving"};
   const Session *e = &p->sessions[i];
   if (e->state == CL_NONE) return;
-  g_autofree char *name = g_strdup_printf("client %s%s", pooler_session_name(p, i), i % p->stride ? " (2nd)" : "");
+  const guint nth = i % p->stride + 1;
+  g_autoptr(GString) name = g_string_new("client ");
+  g_string_append(name, pooler_session_name(p, i));
+  if (nth > 1) g_string_append_printf(name, " (session %u)", nth);
   g_autoptr(GString) v = g_string_new(words[e->state]);
   const QueryDef *q = e->request == REQ_QUERY ? session_query(p, e) : NULL;
   if (q) g_string_append_printf(v, " %s", q->tag);
   if (e->flags & SEF_TRANSACTION) g_string_append(v, ", in a transaction");
-  each(name, v->str, data);
+  each(name->str, v->str, data);
 }
 
 static void describe_cancel(const Pooler *p, const Cancel *x, Each each, void *data) {
@@ -192,10 +195,20 @@ static void describe_cancel(const Pooler *p, const Cancel *x, Each each, void *d
   each(name, v->str, data);
 }
 
+/* No two pools of a state have the same name: a trace tells changes by it. */
+static char *pool_words(const Pooler *p, guint i) {
+  const guint process = pool_process(p, i);
+  const bool current = pool_of(p, process, i % p->pools_each) == i;
+  g_autoptr(GString) name = g_string_new("pool ");
+  g_string_append(name, pool_config(p, i)->name);
+  if (process) g_string_append_printf(name, " of pooler %u", process);
+  if (!current) g_string_append(name, " (before a reload)");
+  return g_string_free(g_steal_pointer(&name), FALSE);
+}
+
 static void describe_pool(const Pooler *p, guint i, Each each, void *data) {
   const Pool *pl = &p->pools[i];
-  g_autofree char *name =
-      g_strdup_printf("pool %s%s", pool_config(p, i)->name, pool_process(p, i) ? " (another process)" : "");
+  g_autofree char *name = pool_words(p, i);
   g_autoptr(GString) v = g_string_new("idle [");
   for (guint k = 0; k < pl->n_idle; k++)
     g_string_append_printf(v, k ? " %u" : "%u", p->idle[(size_t)i * p->row_servers + k] - 1u);
