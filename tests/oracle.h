@@ -231,6 +231,11 @@ static void oracle_lwlock(Oracle *o, OracleProcess *p, int lock) {
 }
 
 /* ---- InitProcess, ProcKill ---- */
+/* To 18 the lock group's pointer and lists are a PGPROC's last members (8 + 16 + 16 bytes), and InitProcess only asserts
+ * what they are. */
+static int oracle_filled(const Oracle *o) {
+  return o->given.version <= 18 ? o->z.pgproc - 40 : o->z.pgproc;
+}
 static void oracle_bit(Oracle *o, OracleProcess *p, int procno) {
   oracle_load(o, p, o->bitmap + (uint64_t)procno / 64 * 8, 8);
   oracle_store(o, p, o->bitmap + (uint64_t)procno / 64 * 8, 8);
@@ -251,7 +256,7 @@ static int oracle_take(Oracle *o, OracleProcess *p) {
     if (o->given.version >= 16 && o->n_free) oracle_slot_touch(o, p, o->free_slot[0], o->z.links, 8, false); /* prev */
   }
   oracle_store(o, p, o->hdr, (uint64_t)o->z.hdr);
-  oracle_slot_touch(o, p, procno, 0, o->z.pgproc, false);
+  oracle_slot_touch(o, p, procno, 0, oracle_filled(o), false);
   oracle_load(o, p, o->sem + (uint64_t)procno * 128, 128);
   oracle_store(o, p, o->sem + (uint64_t)procno * 128, 128);
   if (o->fast_path) /* per slot the bits of all groups, then their relations */
@@ -259,7 +264,8 @@ static int oracle_take(Oracle *o, OracleProcess *p) {
   return procno;
 }
 static void oracle_give(Oracle *o, OracleProcess *p) {
-  oracle_slot_touch(o, p, p->procno, 0, o->z.pgproc, false);
+  if (o->given.version <= 18) oracle_slot_touch(o, p, p->procno, oracle_filled(o), 8, true); /* lockGroupLeader */
+  oracle_slot_touch(o, p, p->procno, 0, oracle_filled(o), false);
   oracle_store(o, p, o->lock, 4);
   oracle_load(o, p, o->hdr, (uint64_t)o->z.hdr);
   if (o->given.lowest) {

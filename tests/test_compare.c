@@ -334,14 +334,18 @@ static void sides(void) {
                                          {"no-such-thing", "postgres.variant=[no-such-thing]"},
                                          {"postgres-16", "postgres.version=16"},
                                          {"pgdog-0.1.54", "pooler.preset=pgdog-0.1.54"},
-                                         {"./Makefile", "subject=\"./Makefile\""},
-                                         {"mine.so", "subject=\"mine.so\""},
-                                         {"sim/side.c", "subject=\"sim/side.c\""},
+                                         {"./Makefile", "subject=%s"},
+                                         {"mine.so", "subject=%s"},
+                                         {"sim/side.c", "subject=%s"},
                                          {"machine.cores=4", "machine.cores=4"}};
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(g_free);
     expect(side_apply(cases[i][0], (const char *const *)dirs, sets, NULL) && sets->len == 1);
-    if (sets->len) expect_str(sets->pdata[0], cases[i][1]);
+    if (sets->len && !strstr(cases[i][1], "%s")) expect_str(sets->pdata[0], cases[i][1]);
+    if (!sets->len || !strstr(cases[i][1], "%s")) continue;
+    g_autofree char *path = g_canonicalize_filename(cases[i][0], NULL); /* from the working directory */
+    g_autofree char *wanted = g_strconcat("subject=\"", path, "\"", NULL);
+    expect_str(sets->pdata[0], wanted);
   }
   g_autoptr(GPtrArray) none = g_ptr_array_new();
   g_autoptr(GError) error = NULL;
