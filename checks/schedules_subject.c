@@ -14,7 +14,7 @@
 #include "sim/subject/pg_subject.h"
 #include <string.h>
 
-enum { WHY_BYTES = 256, SHRINK_SCHEDULES = 20000 };
+enum { SHRINK_SCHEDULES = 20000 };
 
 typedef struct {
   Model *model;
@@ -39,32 +39,11 @@ static const StampedeCheck *own_check(const Bound *b, const Check *c) {
   return NULL;
 }
 
-static Subject *subject_of(const Model *m) {
-  return m->code ? pg_subject_runtime(m->code) : plain_subject(m->plain);
-}
-
-typedef struct {
-  const StampedeCheck *check;
-  char why[WHY_BYTES];
-  bool broken;
-} Asking;
-
-static void run_check(void *data) {
-  Asking *a = data;
-  char why[WHY_BYTES] = ""; /* where the code may write: its stack */
-  a->broken = a->check->broken(why, sizeof why);
-  memcpy(a->why, why, sizeof why);
-}
-
 static bool judge_one(Bound *b, const Check *c) {
   const StampedeCheck *own = own_check(b, c);
   g_string_truncate(b->why, 0);
   if (!own) return c->judge(b->model, b->why) == JUDGED_BROKEN;
-  Asking a = {.check = own};
-  if (!subject_look(subject_of(b->model), run_check, &a) || !a.broken) return false;
-  a.why[WHY_BYTES - 1] = 0;
-  g_string_assign(b->why, a.why);
-  return true;
+  return subject_breaks(model_subject(b->model), own, b->why);
 }
 
 static void judge(Bound *b, bool end) {
@@ -103,7 +82,7 @@ static ProcessState program_pending(void *data, guint p, Operation *out) {
       [INTERLEAVE_READY] = PROCESS_READY, [INTERLEAVE_WAITS] = PROCESS_WAITS, [INTERLEAVE_ENDED] = PROCESS_ENDED};
   if (!is_observer(b, p)) return states[interleave_pending(b->code, (int)p, out)];
   *out = b->watched;
-  return b->looked || subject_fault(subject_of(b->model)) ? PROCESS_ENDED : PROCESS_READY;
+  return b->looked || subject_fault(model_subject(b->model)) ? PROCESS_ENDED : PROCESS_READY;
 }
 
 static void program_step(void *data, guint p, bool *failed, bool *changed) {
@@ -116,14 +95,14 @@ static void program_step(void *data, guint p, bool *failed, bool *changed) {
 
 static const char *program_broken(void *data, bool end) {
   Bound *b = data;
-  const char *fault = subject_fault(subject_of(b->model));
+  const char *fault = subject_fault(model_subject(b->model));
   if (fault) return fault;
   if (end && !interleave_over(b->code) && !b->broken) {
     g_autofree char *who = interleave_who_waits(b->code);
     b->broken = g_strdup_printf("deadlock: %s", who);
   }
   if (end || b->stepwise) judge(b, end);
-  fault = subject_fault(subject_of(b->model)); /* of a check */
+  fault = subject_fault(model_subject(b->model)); /* of a check */
   return fault ? fault : b->broken;
 }
 
@@ -206,7 +185,7 @@ static bool bind_model(Bound *b, const App *app, const Scenario *s, GError **err
   r->subject = g_strdup(b->model->subject);
   r->seed = scenario_seed(s);
   if (!expect_checks(s, b->model, &app->checks, r, error)) return false;
-  b->code = interleave_new(subject_of(b->model));
+  b->code = interleave_new(model_subject(b->model));
   return add_processes(b, s, error);
 }
 

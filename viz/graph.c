@@ -1,6 +1,7 @@
 /* graph.c - Graphviz in process. The casts away from const are safe: libcgraph 2.43 copies every string it is given,
  * its prototypes only do not say so. */
 #include "viz/graph.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,6 +137,31 @@ static void tool_error(GError **error, const char *doing) {
   g_set_error(error, VIZ_ERROR, VIZ_ERROR_TOOL, "Graphviz cannot %s: %s (Debian packages libgvc6 and graphviz)", doing,
               last ? g_strchomp(last) : "no reason given");
   free(last);
+}
+
+void graph_append_point(GString *out, double height, double x, double y) {
+  char bx[G_ASCII_DTOSTR_BUF_SIZE], by[G_ASCII_DTOSTR_BUF_SIZE];
+  g_ascii_formatd(bx, sizeof bx, "%.2f", x);
+  g_ascii_formatd(by, sizeof by, "%.2f", height - y);
+  g_string_append_printf(out, "%s%s,%s", out->len ? " " : "", bx, by);
+}
+
+void graph_line(Agedge_t *edge, double height, double head, const double (*corner)[2], guint n) {
+  const double *tip = corner[n - 1], *before = corner[n - 2];
+  double dx = tip[0] - before[0], dy = tip[1] - before[1], length = hypot(dx, dy);
+  g_assert(length > 0);
+  double end[2] = {tip[0] - dx / length * head, tip[1] - dy / length * head};
+  g_autoptr(GString) text = g_string_new(NULL);
+  graph_append_point(text, height, tip[0], tip[1]);
+  g_string_prepend(text, "e,");
+  graph_append_point(text, height, corner[0][0], corner[0][1]);
+  for (guint i = 1; i < n; i++) {
+    const double *to = i + 1 < n ? corner[i] : end;
+    graph_append_point(text, height, corner[i - 1][0], corner[i - 1][1]);
+    graph_append_point(text, height, to[0], to[1]);
+    graph_append_point(text, height, to[0], to[1]);
+  }
+  graph_set(edge, "pos", text->str);
 }
 
 bool graph_layout(GVC_t *gvc, Agraph_t *g, const char *engine, GError **error) {

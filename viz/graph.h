@@ -23,6 +23,13 @@ void graph_set(void *object, const char *attribute, const char *value);
 void graph_set_html(void *object, const char *attribute, const char *html);             /* without the outer < > */
 void graph_default(Agraph_t *root, int kind, const char *attribute, const char *value); /* AGRAPH, AGNODE, AGEDGE */
 
+/* Places for "nop2", in points, y growing downwards in a picture of that height. Points of a list are set apart by a
+ * blank. */
+void graph_append_point(GString *out, double height, double x, double y);
+/* A line through n corners, at least two, as a spline: each straight piece is a curve whose control points lie on its
+ * ends. The last corner is the tip of the arrow's head, which is so long; the line ends where it begins. */
+void graph_line(Agedge_t *edge, double height, double head, const double (*corner)[2], guint n);
+
 /* engine: "dot", "nop2" (as placed by pos, bb and lp). Free the layout with gvFreeLayout. */
 bool graph_layout(GVC_t *gvc, Agraph_t *g, const char *engine, GError **error);
 /* A graph that has been laid out; svg, png, pdf or dot. */

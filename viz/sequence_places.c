@@ -1,6 +1,5 @@
 /* sequence_places.c - where the parts of a sequence chart stand, in points, y downwards; and its arrows. */
 #include "viz/sequence_picture.h"
-#include <math.h>
 
 #define ROW_GAP 8.0
 #define ARROW   5.0 /* from a message's text down to its line */
@@ -37,17 +36,10 @@ static void place(SequencePicture *p) {
   p->height = y + MARGIN + (p->feet[0].node ? heads_height(p) + MARGIN : 0) + p->end.height;
 }
 
-static void append_point(const SequencePicture *p, GString *out, double x, double y) {
-  char bx[G_ASCII_DTOSTR_BUF_SIZE], by[G_ASCII_DTOSTR_BUF_SIZE];
-  g_ascii_formatd(bx, sizeof bx, "%.2f", x);
-  g_ascii_formatd(by, sizeof by, "%.2f", p->height - y);
-  g_string_append_printf(out, "%s%s,%s", out->len ? " " : "", bx, by);
-}
-
 static void put(const SequencePicture *p, const SequencePart *part, double x, double y) {
   if (!part->node) return;
   g_autoptr(GString) at = g_string_new(NULL);
-  append_point(p, at, x, y);
+  graph_append_point(at, p->height, x, y);
   graph_set(part->node, "pos", at->str);
 }
 
@@ -92,26 +84,6 @@ static double half(const SequencePicture *p, guint lane, guint row) {
 
 /* ---- arrows ---- */
 
-/* A line through the corners as a spline whose control points lie on the ends of each piece; the last corner is the tip
- * of the head. */
-static void put_line(const SequencePicture *p, Agedge_t *edge, const double (*corner)[2], guint n) {
-  const double *tip = corner[n - 1], *before = corner[n - 2];
-  double dx = tip[0] - before[0], dy = tip[1] - before[1], length = hypot(dx, dy);
-  g_assert(length > 0);
-  double end[2] = {tip[0] - dx / length * HEAD, tip[1] - dy / length * HEAD};
-  g_autoptr(GString) at = g_string_new(NULL);
-  append_point(p, at, tip[0], tip[1]);
-  g_string_prepend(at, "e,");
-  append_point(p, at, corner[0][0], corner[0][1]);
-  for (guint i = 1; i < n; i++) {
-    const double *to = i + 1 < n ? corner[i] : end;
-    append_point(p, at, corner[i - 1][0], corner[i - 1][1]);
-    append_point(p, at, to[0], to[1]);
-    append_point(p, at, to[0], to[1]);
-  }
-  graph_set(edge, "pos", at->str);
-}
-
 static void put_message(SequencePicture *p, guint k, guint i, double y) {
   const ChartStep *s = p->c->steps->pdata[k];
   const ChartMessage *m = &g_array_index(s->messages, ChartMessage, i);
@@ -125,12 +97,12 @@ static void put_message(SequencePicture *p, guint k, guint i, double y) {
   double from = lane_x(p, m->from), to = lane_x(p, m->to), way = to > from ? 1 : -1;
   if (m->from == m->to) {
     double x = from + half(p, m->from, k);
-    put_line(p, edge, (const double[][2]){{x, y - 8}, {x + 22, y - 8}, {x + 22, y}, {x, y}}, 4);
+    graph_line(edge, p->height, HEAD, (const double[][2]){{x, y - 8}, {x + 22, y - 8}, {x + 22, y}, {x, y}}, 4);
     put(p, words, x + 28 + words->width / 2, y - words->height / 2);
     return;
   }
   const double line[][2] = {{from + way * half(p, m->from, k), y}, {to - way * half(p, m->to, k), y}};
-  put_line(p, edge, line, 2);
+  graph_line(edge, p->height, HEAD, line, 2);
   put(p, words, from + way * p->gap / 2, y - 2 - words->height / 2);
 }
 
@@ -173,7 +145,7 @@ static void put_lasso(SequencePicture *p) {
   graph_set(edge, "color", LASSO);
   graph_set(edge, "penwidth", "2");
   const double line[][2] = {{right, p->foot - 6}, {right + 12, p->foot - 6}, {right + 12, top + 8}, {right, top + 8}};
-  put_line(p, edge, line, 4);
+  graph_line(edge, p->height, HEAD, line, 4);
 }
 
 static void put_all(SequencePicture *p) {

@@ -184,49 +184,22 @@ static void arrange(Picture *p) {
 }
 
 /* Appends "x,y" for Graphviz, whose y goes upwards. */
-static void append_point(const Picture *p, GString *out, double x, double y) {
-  char bx[G_ASCII_DTOSTR_BUF_SIZE], by[G_ASCII_DTOSTR_BUF_SIZE];
-  g_ascii_formatd(bx, sizeof bx, "%.2f", x);
-  g_ascii_formatd(by, sizeof by, "%.2f", p->height - y);
-  g_string_append_printf(out, "%s%s,%s", out->len ? " " : "", bx, by);
-}
-
 static void set_point(const Picture *p, void *object, const char *attribute, double x, double y) {
   g_autoptr(GString) text = g_string_new(NULL);
-  append_point(p, text, x, y);
+  graph_append_point(text, p->height, x, y);
   graph_set(object, attribute, text->str);
 }
 
 static void write_box(const Picture *p, const Place *place) {
   const Box *b = &place->box;
   g_autoptr(GString) low = g_string_new(NULL), high = g_string_new(NULL);
-  append_point(p, low, b->left, b->bottom);
-  append_point(p, high, b->right, b->top);
+  graph_append_point(low, p->height, b->left, b->bottom);
+  graph_append_point(high, p->height, b->right, b->top);
   g_string_append_printf(low, ",%s", high->str);
   graph_set(place->cluster, "bb", low->str);
   set_point(p, place->cluster, "lp", b->left + MARGIN + place->title_width / 2,
             b->top + MARGIN + place->title_height / 2);
   set_point(p, place->node, "pos", b->left + MARGIN + place->width / 2, b->bottom - MARGIN - place->height / 2);
-}
-
-/* A line through the corners as a spline: each straight piece is a curve whose control points lie on its ends. The last
- * corner is the tip of the arrow's head; the line ends where the head begins. */
-static void write_line(const Picture *p, Agedge_t *arrow, const double (*corner)[2], guint n) {
-  const double *tip = corner[n - 1], *before = corner[n - 2];
-  double dx = tip[0] - before[0], dy = tip[1] - before[1], length = hypot(dx, dy);
-  g_assert(length > 0);
-  double end[2] = {tip[0] - dx / length * HEAD, tip[1] - dy / length * HEAD};
-  g_autoptr(GString) text = g_string_new(NULL);
-  append_point(p, text, tip[0], tip[1]);
-  g_string_prepend(text, "e,");
-  append_point(p, text, corner[0][0], corner[0][1]);
-  for (guint i = 1; i < n; i++) {
-    const double *to = i + 1 < n ? corner[i] : end;
-    append_point(p, text, corner[i - 1][0], corner[i - 1][1]);
-    append_point(p, text, to[0], to[1]);
-    append_point(p, text, to[0], to[1]);
-  }
-  graph_set(arrow, "pos", text->str);
 }
 
 /* Beside: straight, at the height of the boxes' heads. To the next row: down, back to the left through the gap between
@@ -237,7 +210,7 @@ static void write_arrow(const Picture *p, guint k) {
   if (k % p->columns) {
     double y = to->top + place->label_height + ROW_GAP;
     const double line[][2] = {{from->right, y}, {to->left, y}};
-    write_line(p, place->arrow, line, 2);
+    graph_line(place->arrow, p->height, HEAD, line, 2);
     set_point(p, place->arrow, "lp", to->left - ARROW_ROOM / 2 - place->label_width / 2,
               y - 3 - place->label_height / 2);
     return;
@@ -245,9 +218,9 @@ static void write_arrow(const Picture *p, guint k) {
   double y = to->top - ROW_GAP, x = (from->left + from->right) / 2, x2 = to->left + 40;
   const double line[][2] = {{x, from->bottom}, {x, y}, {x2, y}, {x2, to->top}};
   if (p->columns == 1)
-    write_line(p, place->arrow, (const double[][2]){{x2, from->bottom}, {x2, to->top}}, 2);
+    graph_line(place->arrow, p->height, HEAD, (const double[][2]){{x2, from->bottom}, {x2, to->top}}, 2);
   else
-    write_line(p, place->arrow, line, 4);
+    graph_line(place->arrow, p->height, HEAD, line, 4);
   set_point(p, place->arrow, "lp", x2 + 10 + place->label_width / 2, y - 3 - place->label_height / 2);
 }
 

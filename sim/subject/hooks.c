@@ -87,18 +87,16 @@ static void long_way(const void *pc, uint64_t at, uint64_t bytes, MemAccess acce
 
 /* ---- the common way ---- */
 
-/* As model/memory/lines.c counts them, line by line: a line last touched by another is fetched, one that follows the
- * line before it is streamed. */
-static inline void count_lines(uint64_t at, uint64_t bytes, int64_t *fetched, int64_t *streamed) {
-  for (uint64_t line = at >> 6, last = (at + bytes - 1) >> 6; line <= last; line++) {
-    uint32_t owner = hooks.line_owner[line];
-    if (owner != hooks.owner) {
-      hooks.line_owner[line] = hooks.owner;
-      *fetched += owner != 0;
-      *streamed += owner != 0 && line == hooks.last_line + 1;
-    }
-    hooks.last_line = line;
+/* As model/memory/lines.c counts them: a line last touched by another is fetched, one that follows the line before it
+ * is streamed. */
+static inline __attribute__((always_inline)) void count_line(uint64_t line, int64_t *fetched, int64_t *streamed) {
+  uint32_t owner = hooks.line_owner[line];
+  if (owner != hooks.owner) {
+    hooks.line_owner[line] = hooks.owner;
+    *fetched += owner != 0;
+    *streamed += owner != 0 && line == hooks.last_line + 1;
   }
+  hooks.last_line = line;
 }
 
 static inline bool is_follower(uint64_t at, uint64_t bytes) {
@@ -118,16 +116,7 @@ static __attribute__((cold, noinline)) void follower_from(const void *pc) {
 static inline void touch_follower(uint64_t at, uint64_t bytes, const void *pc) {
   hooks.followers++;
   if (G_UNLIKELY(hooks.follower_pc != pc)) follower_from(pc);
-  if (hooks.line_owner) {
-    uint64_t line = at >> 6;
-    if (hooks.line_owner[line] != hooks.owner) {
-      bool others = hooks.line_owner[line] != 0;
-      hooks.line_owner[line] = hooks.owner;
-      hooks.follower.lines += others;
-      hooks.follower.seq_lines += others && line == hooks.last_line + 1;
-    }
-    hooks.last_line = line;
-  }
+  if (hooks.line_owner) count_line(at >> 6, &hooks.follower.lines, &hooks.follower.seq_lines);
   memory_touch(hooks.as, at, bytes, MEM_WRITE, &hooks.follower);
   const Subject *s = subject_here;
   if (G_UNLIKELY(s->record)) s->record(s->record_data, at, bytes, true);
@@ -141,7 +130,8 @@ static __attribute__((noinline)) void touch(const void *p, uint64_t bytes, MemAc
     hooks.stores++;
     if (is_follower(at, bytes)) return touch_follower(at, bytes, pc);
   }
-  if (hooks.line_owner) count_lines(at, bytes, &hooks.lines, &hooks.seq_lines);
+  for (uint64_t line = at >> 6; hooks.line_owner && line <= (at + bytes - 1) >> 6; line++)
+    count_line(line, &hooks.lines, &hooks.seq_lines);
   const MemoryHot *hot = hooks.hot;
   uint64_t page = at >> hot->page_shift, last = (at + bytes - 1) >> hot->page_shift;
   if (G_LIKELY(page == last && page >> 9 == hot->table[access] &&
@@ -150,17 +140,10 @@ static __attribute__((noinline)) void touch(const void *p, uint64_t bytes, MemAc
   long_way(pc, at, bytes, access);
 }
 
-static __attribute__((noinline)) void fetch_line(uint64_t line, int64_t *fetched, int64_t *streamed) {
-  bool others = hooks.line_owner[line] != 0;
-  hooks.line_owner[line] = hooks.owner;
-  *fetched += others;
-  *streamed += others && line == hooks.last_line + 1;
-}
-
 /* The same for an aligned word, which lies in one line and one page: what nearly every access is. */
 static inline __attribute__((always_inline)) void touch_word(const void *p, uint64_t bytes, MemAccess access,
                                                              const void *pc) {
-  uint64_t at = (uintptr_t)p - hooks.base, line = at >> 6;
+  uint64_t at = (uintptr_t)p - hooks.base;
   if (at >= hooks.size) {
     if ((uintptr_t)p - hooks.image >= hooks.image_bytes) private_access(p, pc);
     return;
@@ -171,10 +154,7 @@ static inline __attribute__((always_inline)) void touch_word(const void *p, uint
     hooks.stores++;
     if (is_follower(at, bytes)) return touch_follower(at, bytes, pc);
   }
-  if (hooks.line_owner) {
-    if (hooks.line_owner[line] != hooks.owner) fetch_line(line, &hooks.lines, &hooks.seq_lines);
-    hooks.last_line = line;
-  }
+  if (hooks.line_owner) count_line(at >> 6, &hooks.lines, &hooks.seq_lines);
   const MemoryHot *hot = hooks.hot;
   uint64_t page = at >> hot->page_shift;
   if (G_LIKELY(page >> 9 == hot->table[access] && (hot->bits[access][page >> 6 & 7] >> (page & 63) & 1))) return;

@@ -213,13 +213,18 @@ static void run_check(void *data) {
   memcpy(a->why, why, sizeof why);
 }
 
-static Judgement judge(const Model *m, guint i, GString *why) {
-  Asking a = {.check = &image_subject(m->image)->checks[i]};
-  if (a.check->at_end && !plain_done(m->plain)) return JUDGED_FINE;
-  if (!subject_look(m->plain->code, run_check, &a) || !a.broken) return JUDGED_FINE;
+bool subject_breaks(Subject *s, const StampedeCheck *check, GString *why) {
+  Asking a = {.check = check};
+  if (!subject_look(s, run_check, &a) || !a.broken) return false;
   a.why[WHY_BYTES - 1] = 0;
   g_string_assign(why, a.why);
-  return JUDGED_BROKEN;
+  return true;
+}
+
+static Judgement judge(const Model *m, guint i, GString *why) {
+  const StampedeCheck *check = &image_subject(m->image)->checks[i];
+  if (check->at_end && !plain_done(m->plain)) return JUDGED_FINE;
+  return subject_breaks(m->plain->code, check, why) ? JUDGED_BROKEN : JUDGED_FINE;
 }
 
 static void take_checks(Model *m) {

@@ -19,4 +19,6 @@ void plain_free(Plain *p); /* before the world, the segment that it was given, a
 Subject *plain_subject(const Plain *p);
 bool plain_done(const Plain *p);       /* every script has ended */
 size_t plain_bytes(const Scenario *s); /* of the world's arena, at most */
+/* A check of the code's own, asked between two steps; broken: says in `why` what it says. */
+bool subject_breaks(Subject *s, const StampedeCheck *check, GString *why);
 void plain_describe(const Model *m, void (*each)(const char *name, const char *value, void *data), void *data);
