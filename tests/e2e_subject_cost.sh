@@ -86,3 +86,8 @@ check_status 2 "$STAMPEDE" viz empty.json --view flame --weight stores -o x.svg
 check_contains "no counted stores" "$ERR"
 check_status 2 "$STAMPEDE" viz result.json --view states --weight ns -o x.svg
 check "nothing was written" test ! -e x.svg
+
+# --- a fault on a page of 2 MiB has the price of one: each process has one, for all that it touches
+check_status 0 "$STAMPEDE" run run.yaml --json --set machine.page_size=2MiB --set costs.memory.fault_huge=3ms \
+  --set costs.memory.page_table_page=0s
+check "two faults of 3 ms" test "$(jq '[.hotspots[] | select(.faults > 0) | .ms] | add' "$OUT")" = 6

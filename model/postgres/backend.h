@@ -104,7 +104,7 @@ static inline Step work(int64_t ns) {
   return ns > 0 ? step_work(ns) : step_ran();
 }
 static inline int64_t server_cost(const PgServer *sv, CostId id, int64_t n) {
-  return n ? MIN(world_cost(sv->w, id, n), NS_NEVER) : 0;
+  return pg_cost(sv->w, id, n);
 }
 
 /* ---- children.c: the postmaster's list of its children, newest first ---- */

@@ -29,20 +29,21 @@ void charges_open(PgServer *sv) {
 }
 
 /* A huge page has a cost of its own, if a profile knows one. */
-static int64_t faults_ns(const PgServer *sv, const Touch *t) {
-  bool huge = sv->huge_pages && world_cost(sv->w, COST_FAULT_HUGE, 1000) > 0;
-  if (huge) return server_cost(sv, COST_FAULT_HUGE, t->write_faults + t->read_faults);
-  return server_cost(sv, COST_FAULT_WRITE, t->write_faults) + server_cost(sv, COST_FAULT_READ, t->read_faults);
+static int64_t faults_ns(const World *w, const Touch *t, bool huge) {
+  if (huge && world_cost(w, COST_FAULT_HUGE, 1000) > 0)
+    return pg_cost(w, COST_FAULT_HUGE, t->write_faults + t->read_faults);
+  return pg_cost(w, COST_FAULT_WRITE, t->write_faults) + pg_cost(w, COST_FAULT_READ, t->read_faults);
+}
+
+int64_t pg_touch_ns(const World *w, const Touch *t, bool huge) {
+  return faults_ns(w, t, huge) + pg_cost(w, COST_FAULT_AROUND_PAGE, t->around) +
+         pg_cost(w, COST_PAGE_TABLE_PAGE, t->tables) + pg_cost(w, COST_LINE_TRANSFER, t->lines - t->seq_lines) +
+         pg_cost(w, COST_TLB_L2_HIT, t->tlb_l2_hits) + pg_cost(w, COST_TLB_MISS, t->tlb_misses);
 }
 
 static int64_t use_ns(const PgServer *sv, const PgUse *u, int64_t followers) {
-  const Touch *t = &u->touch;
-  return faults_ns(sv, t) + server_cost(sv, COST_FAULT_AROUND_PAGE, t->around) +
-         server_cost(sv, COST_PAGE_TABLE_PAGE, t->tables) +
-         server_cost(sv, COST_LINE_TRANSFER, t->lines - t->seq_lines) +
-         server_cost(sv, COST_TLB_L2_HIT, t->tlb_l2_hits) + server_cost(sv, COST_TLB_MISS, t->tlb_misses) +
-         server_cost(sv, COST_MOVE_BYTE, u->moved_bytes) + server_cost(sv, COST_SCAN_ENTRY, u->scanned) +
-         server_cost(sv, COST_STORE_ENTRY, followers);
+  return pg_touch_ns(sv->w, &u->touch, sv->huge_pages) + server_cost(sv, COST_MOVE_BYTE, u->moved_bytes) +
+         server_cost(sv, COST_SCAN_ENTRY, u->scanned) + server_cost(sv, COST_STORE_ENTRY, followers);
 }
 
 static void add_to_sums(Sums *sums, PgSite site, const PgCost *c, int64_t faults, int64_t allprocs) {

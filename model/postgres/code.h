@@ -23,6 +23,13 @@ typedef struct {
 
 typedef enum { PGLOCK_ASKED, PGLOCK_GOT, PGLOCK_RELEASED } PgLockEvent; /* ProcArrayLock, in any mode */
 
+/* ns of n units; NS_NEVER at most, so that parts can be added up without care. */
+static inline int64_t pg_cost(const World *w, CostId id, int64_t n) {
+  return n ? MIN(world_cost(w, id, n), NS_NEVER) : 0;
+}
+/* What touching cost, for the model's structures and for real code alike. huge: pages above 4 KiB. */
+int64_t pg_touch_ns(const World *w, const Touch *t, bool huge);
+
 typedef struct PgCode {
   void *data;
   /* Adds its structures to the segment, runs its start-up, says which pools it made. Cache lines, where m asks for

@@ -2,6 +2,7 @@
  * are those of the built-in model: faults, page tables, lines, TLB by what memory did; a byte moved; a follower's word
  * stored; every other load of shared memory as an entry looked at. A store that is no follower's costs nothing beside
  * its fault, as in the built-in model. */
+#include "model/postgres/code.h"
 #include "sim/subject/runtime.h"
 #include <string.h>
 
@@ -107,28 +108,15 @@ Row *subject_row(Subject *s, const void *pc, uint64_t address) {
   return last;
 }
 
-static int64_t row_ns(const Subject *s, const Row *r) {
-  const Touch *t = &r->touch;
-  const struct {
-    CostId cost;
-    int64_t n;
-  } parts[] = {{COST_FAULT_WRITE, t->write_faults},
-               {COST_FAULT_READ, t->read_faults},
-               {COST_FAULT_AROUND_PAGE, t->around},
-               {COST_PAGE_TABLE_PAGE, t->tables},
-               {COST_LINE_TRANSFER, t->lines - t->seq_lines},
-               {COST_TLB_L2_HIT, t->tlb_l2_hits},
-               {COST_TLB_MISS, t->tlb_misses},
-               {COST_MOVE_BYTE, r->moved},
-               {COST_STORE_ENTRY, r->followers}};
-  int64_t ns = 0;
-  for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
-    if (parts[i].n) ns = ns_sum(ns, world_cost(s->w, parts[i].cost, parts[i].n));
+static int64_t row_ns(const Subject *s, const Proc *p, const Row *r) {
+  bool huge = p->as && ((const MemoryHot *)p->as)->page_shift > 12;
+  int64_t ns = pg_touch_ns(s->w, &r->touch, huge) + pg_cost(s->w, COST_MOVE_BYTE, r->moved) +
+               pg_cost(s->w, COST_STORE_ENTRY, r->followers);
   return MIN(ns, NS_NEVER);
 }
 
-static int64_t charge_row(Subject *s, Row *r, const SiteId *locks, guint n_locks) {
-  int64_t ns = row_ns(s, r);
+static int64_t charge_row(Subject *s, const Proc *p, Row *r, const SiteId *locks, guint n_locks) {
+  int64_t ns = row_ns(s, p, r);
   if (!r->site) name_row(s, r);
   Charge c = {.faults = r->touch.read_faults + r->touch.write_faults,
               .stores = r->followers,
@@ -171,7 +159,7 @@ int64_t subject_charge(Subject *s, Proc *p) {
   p->extra_ns = 0;
   take_counts(s, p, &loads, &stores);
   for (guint i = 0; i < s->dirty->len; i++)
-    ns = ns_sum(ns, charge_row(s, &g_array_index(s->rows, Row, g_array_index(s->dirty, guint, i)), locks, n_locks));
+    ns = ns_sum(ns, charge_row(s, p, &g_array_index(s->rows, Row, g_array_index(s->dirty, guint, i)), locks, n_locks));
   g_array_set_size(s->dirty, 0);
   if (!loads && !stores) return MIN(ns, NS_NEVER);
   int64_t jumps = hooks.lines - hooks.seq_lines;
