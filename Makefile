@@ -11,7 +11,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OPT     ?= -O2
 CFLAGS  ?= -g $(OPT)
-PKGS    := glib-2.0 gmodule-2.0 gio-2.0 yaml-0.1 json-glib-1.0 libxxhash libcgraph libgvc nlopt libdw libelf
+PKGS    := glib-2.0 gmodule-2.0 gio-2.0 yaml-0.1 json-glib-1.0 libxxhash libcgraph libgvc nlopt libdw libelf libcrypto
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Werror
 # V=1 shows whole commands.
 Q       := $(if $(V),,@)
@@ -40,12 +40,14 @@ ifneq ($(findstring gcc,$(CC)),)
 LTO     := $(if $(SANITIZE)$(findstring --coverage,$(CFLAGS)),,-flto=auto -ffat-lto-objects)
 endif
 
-FOLDERS := model/world model/memory model/postgres model/pooler traces sim/scenario sim/subject sim/calibrate sim checks viz
+FOLDERS := model/world model/memory model/postgres model/pooler traces sim/scenario sim/subject sim/calibrate sim/live sim checks viz
 SRC     := $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))
 ASM     := $(wildcard model/world/*.S)
 OBJ     := $(SRC:%.c=$(BUILD)/obj/%.o) $(ASM:%.S=$(BUILD)/obj/%.o)
 FUZZOBJ := $(OBJ:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 PROGRAM := $(BUILD)/stampede
+# Preloaded into real poolers (sim/live/README.md); found beside the program.
+GATE    := $(BUILD)/stampede-gate.so
 # User-written models as shared objects (model/world/TUTORIAL.md): the tutorial's and the benchmarks'.
 MODELS  := $(patsubst tests/models/%.c,$(BUILD)/models/%.so,$(wildcard tests/models/*.c))
 # Subjects that come with the program, each made of its manifest.
@@ -62,7 +64,7 @@ MAKEJ    = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(she
 .SECONDARY:
 .PHONY: FORCE all help deps test check builds demo coverage lint format tidy bench fuzz evidence table profiles man install uninstall clean
 
-all: $(PROGRAM) $(MODELS) $(SUBJECTS)  ## the program, build/stampede (BUILD=DIR, OPT=-O0, CC=clang, SAN=1)
+all: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS)  ## the program, build/stampede (BUILD=DIR, OPT=-O0, CC=clang, SAN=1)
 
 ## --- build ---------------------------------------------------------------------------------------------------------
 $(PROGRAM): $(BUILD)/obj/stampede.o $(OBJ)
@@ -79,6 +81,10 @@ $(BUILD)/obj/%.o: %.S $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $@
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+# Never sanitized: it is loaded into programs that are not.
+$(GATE): sim/live/shim/gate_shim.c sim/live/gate_protocol.h $(BUILD)/flags
+	@echo $(CC) $@
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -I. -O2 -fPIC -shared -fvisibility=hidden -o $@ $<
 $(BUILD)/models/%.so: tests/models/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $@
@@ -116,7 +122,7 @@ $(BUILD)/stampede-scenario.5: $(PROGRAM)
 ## --- test ----------------------------------------------------------------------------------------------------------
 test: deps                 ## installs what is missing, then runs everything the project has (SAN=1: ASan and UBSan)
 	+@$(MAKEJ) check
-check: $(PROGRAM) $(MODELS) $(SUBJECTS) $(TESTS) $(MANPAGES) builds $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
+check: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(MANPAGES) builds $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
 	@SAN='$(SAN)' MEMCHECK='$(MEMCHECK)' FUZZ_TIME='$(FUZZ_TIME)' tests/run.sh $(BUILD)
 
 # The same program by other compilers, for tests/e2e_determinism.sh; here, so that no test's time limit covers a build.
@@ -143,13 +149,13 @@ $(BUILD)/fuzz/fuzz_%: tests/fuzz_%.c $(BUILD)/fuzz/libstampede.a
 
 coverage:                  ## line coverage by folder, from the unit suites and the end-to-end tests
 	+@$(MAKEJ) BUILD=build-cov CFLAGS='-g -Og --coverage' coverage-run
-coverage-run: $(PROGRAM) $(MODELS) $(SUBJECTS) $(TESTS) $(MANPAGES)
+coverage-run: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(MANPAGES)
 	@find $(BUILD) -name '*.gcda' -delete
 	@PARTS='suites e2e' tests/run.sh $(BUILD); status=$$?; tests/coverage.sh $(BUILD); exit $$status
 .PHONY: coverage-run
 
 ## --- lint ----------------------------------------------------------------------------------------------------------
-C_FILES  = $(SRC) $(wildcard stampede.c tests/*.c)
+C_FILES  = $(SRC) $(wildcard stampede.c sim/live/shim/*.c tests/*.c)
 H_FILES  = $(foreach d,$(FOLDERS) tests,$(wildcard $(d)/*.h))
 lint:                      ## formatting, clang-tidy, cppcheck, shellcheck, include arrows, a build with clang
 	clang-format --dry-run -Werror $(C_FILES) $(H_FILES)
@@ -196,18 +202,19 @@ deps:                      ## install the Debian packages that build and tests n
 BINDIR  = $(DESTDIR)$(PREFIX)/bin
 SHARE   = $(DESTDIR)$(PREFIX)/share
 LIBDIR  = $(DESTDIR)$(PREFIX)/lib/stampede
-install: $(PROGRAM) $(MANPAGES) $(MODELS) $(SUBJECTS)  ## to PREFIX (/usr/local), under DESTDIR if given
+install: $(PROGRAM) $(GATE) $(MANPAGES) $(MODELS) $(SUBJECTS)  ## to PREFIX (/usr/local), under DESTDIR if given
 	install -d $(BINDIR) $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/bash-completion/completions
 	install -m 755 $(PROGRAM) $(BINDIR)/stampede
 	install -m 644 $(BUILD)/stampede.1 $(SHARE)/man/man1/
 	install -m 644 $(BUILD)/stampede-scenario.5 $(SHARE)/man/man5/
 	install -m 644 sim/completion/stampede.bash $(SHARE)/bash-completion/completions/stampede
 	install -d $(LIBDIR)/models && install -m 755 $(MODELS) $(LIBDIR)/models/
+	install -m 755 $(GATE) $(LIBDIR)/
 	install -d $(LIBDIR)/subjects && install -m 755 $(SUBJECTS) $(LIBDIR)/subjects/
 	for d in $$(cd sim && find subject/include subject/template subject/postgres -type d); do \
 	  install -d $(SHARE)/stampede/$$d && \
 	  find sim/$$d -maxdepth 1 -type f -exec install -m 644 -t $(SHARE)/stampede/$$d {} + || exit 1; done
-	for d in scenarios suites presets profiles data; do install -d $(SHARE)/stampede/$$d && \
+	for d in scenarios suites presets profiles adapters data; do install -d $(SHARE)/stampede/$$d && \
 	  find sim/$$d -maxdepth 1 -type f ! -name README.md -exec install -m 644 -t $(SHARE)/stampede/$$d {} + || exit 1; done
 uninstall:                 ## remove what install has put there
 	rm -f $(BINDIR)/stampede $(SHARE)/man/man1/stampede.1 $(SHARE)/man/man5/stampede-scenario.5

@@ -2,6 +2,7 @@
 #include "checks/check_run.h"
 #include "checks/checks.h"
 #include "sim/cli.h"
+#include "sim/live/cmd_live.h"
 #include "sim/scenario/assets.h"
 #include "sim/subject/cmd_subject.h"
 #include "viz/backends_plot.h"
@@ -25,6 +26,7 @@ static const Command commands[] = {
     {"diff", "the first difference of two traces, in words", cmd_diff},
     {"viz", "pictures: states, sequence, space (of check), memory, plot; exports of a trace", cmd_viz},
     {"subject", "your own C code as the model: build, info, new", cmd_subject},
+    {"live", "the same scenario around a real pooler's program, on a virtual clock", cmd_live},
     {"list", "scenarios, presets, variants, checks, metrics; explains one", cmd_list},
     {"calibrate", "costs of this machine, or fitted to figures; a real server beside the simulation", cmd_calibrate},
 };

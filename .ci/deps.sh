@@ -3,9 +3,9 @@
 # Does nothing when all are there. On a system without apt it prints the list and stops with status 1.
 set -euo pipefail
 build=(gcc libc6-dev make pkg-config libglib2.0-dev libyaml-dev libjson-glib-dev libxxhash-dev libgraphviz-dev
-       libnlopt-dev libdw-dev graphviz gnuplot-nox)
+       libnlopt-dev libdw-dev libssl-dev graphviz gnuplot-nox)
 tests=(libcunit1-dev clang clang-format clang-tidy cppcheck libclang-rt-14-dev valgrind libc6-dbg shellcheck gcovr
-       librsvg2-bin man-db locales spin postgresql-15 jq procps
+       librsvg2-bin man-db locales spin postgresql-15 pgbouncer jq procps
        postgresql-server-dev-15)
 case ${1:-all} in
 build) wanted=("${build[@]}") ;;

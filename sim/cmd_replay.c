@@ -214,6 +214,9 @@ static int replay_in_child(void *data) {
 static int replay(const App *app, Replay *r, const CliOptions *o) {
   GError *error = NULL;
   const TraceHeader *h = trace_reader_header(r->reader);
+  if (strcmp(h->command, "live") == 0)
+    return cli_refuse(EXIT_INPUT, "%s: a real pooler's trace; stampede live makes it again, and diff compares the two",
+                      trace_reader_name(r->reader));
   g_autofree char *changed = changed_source(h);
   if (changed) return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), changed);
   g_autoptr(Scenario) s = scenario_of(app, r->reader, &error);

@@ -56,7 +56,7 @@ void expect_measure(const Scenario *s, const Model *m, RunResult *r) {
   }
 }
 
-static bool judge_metric(const Scenario *s, guint i, const RunResult *r, Expectation *e, GError **error) {
+static bool judge_metric(const Scenario *s, guint i, const RunResult *r, bool live, Expectation *e, GError **error) {
   g_autofree char *metric = metric_name(s, i);
   g_autofree char *lo_key = key_of(i, "within[0]"), *hi_key = key_of(i, "within[1]"), *key = key_of(i, "metric");
   double lo = scenario_number(s, lo_key), hi = scenario_number(s, hi_key), v;
@@ -69,8 +69,8 @@ static bool judge_metric(const Scenario *s, guint i, const RunResult *r, Expecta
     return true;
   }
   e->judged = false;
-  e->saw = g_strdup("nothing: the run ended before");
-  if (r->stopped || r->limited) return true;
+  e->saw = g_strdup(live ? "nothing: live does not see it" : "nothing: the run ended before");
+  if (r->stopped || r->limited || live) return true;
   GError *problem = scenario_complain(s, key, "this run has no metric %s%s", metric,
                                       g_str_has_prefix(metric, "warm.") ? "; warm needs three warm iterations" : "");
   g_propagate_error(error, problem);
@@ -97,14 +97,14 @@ static bool broke(const RunResult *r) {
   return false;
 }
 
-static void judge_check(const Scenario *s, guint i, const char *check, bool explored, const RunResult *r,
+static void judge_check(const Scenario *s, guint i, const char *check, bool explored, bool live, const RunResult *r,
                         Expectation *e) {
   const char *wanted = word_of(s, i, "verdict");
   e->text = g_strdup_printf("%s %s", check, wanted);
   for (guint j = 0; j < r->checks->len; j++) {
     const CheckResult *c = &g_array_index(r->checks, CheckResult, j);
     if (strcmp(c->check->name, check) != 0) continue;
-    if (is_open(wanted, c->verdict, explored, r)) e->judged = false;
+    if (is_open(wanted, c->verdict, explored, r) || (live && c->verdict == CHECK_UNKNOWN)) e->judged = false;
     e->met = e->judged && verdict_meets(wanted, c->verdict, explored);
     e->saw = g_strdup(check_verdict_word(c->verdict));
   }
@@ -122,6 +122,7 @@ static bool expected(const Scenario *s, const char *check) {
 /* A broken expectation or an unexpected violation fails; one that could not be judged leaves the run incomplete. */
 static RunVerdict verdict_of(const Scenario *s, const RunResult *r, const char *way) {
   bool open = r->interrupted || (r->stopped && !broke(r));
+  bool unseen = strcmp(way, "live") == 0 && !r->limited; /* what live cannot observe is listed, and does not count */
   for (guint i = 0; i < r->checks->len; i++) {
     const CheckResult *c = &g_array_index(r->checks, CheckResult, i);
     if (c->verdict == CHECK_VIOLATED && !expected(s, c->check->name)) return RUN_FAIL;
@@ -129,7 +130,7 @@ static RunVerdict verdict_of(const Scenario *s, const RunResult *r, const char *
   for (guint i = 0; i < r->expectations->len; i++) {
     const Expectation *e = &g_array_index(r->expectations, Expectation, i);
     if (e->judged && !e->met) return RUN_FAIL;
-    if (!e->judged && expect_judged_by(s, i, way)) open = true;
+    if (!e->judged && !unseen && expect_judged_by(s, i, way)) open = true;
   }
   if (r->stopped && !r->interrupted && !r->limited && !broke(r))
     return RUN_FAIL; /* a deadlock, or a process that loops */
@@ -137,14 +138,15 @@ static RunVerdict verdict_of(const Scenario *s, const RunResult *r, const char *
 }
 
 bool expect_judge(const Scenario *s, const char *way, RunResult *r, GError **error) {
+  const bool explored = strcmp(way, "check") == 0, live = strcmp(way, "live") == 0;
   for (guint i = 0, n = scenario_count(s, "expect"); i < n; i++) {
     Expectation e = {.judged = expect_judged_by(s, i, way)};
     const char *metric = word_of(s, i, "metric"), *check = word_of(s, i, "check");
     bool ok = true;
     if (metric)
-      ok = judge_metric(s, i, r, &e, error);
+      ok = judge_metric(s, i, r, live, &e, error);
     else
-      judge_check(s, i, check, strcmp(way, "check") == 0, r, &e);
+      judge_check(s, i, check, explored, live, r, &e);
     g_array_append_val(r->expectations, e);
     if (!ok) return false;
   }

@@ -264,7 +264,10 @@ static void text_judgements(const RunResult *r, GString *out, bool color) {
 void report_text(const RunResult *r, GString *out, bool color, guint hot_spots) {
   g_string_append_printf(out, "stampede %s  %s %s  seed %" G_GUINT64_FORMAT "  subject %s\n", STAMPEDE_VERSION,
                          r->command, r->scenario, r->seed, r->subject);
-  g_string_append_printf(out, "simulated, with the costs of profile %s\n\n", r->profile);
+  if (strcmp(r->command, "live") == 0)
+    g_string_append(out, "a real pooler between simulated clients and servers, on a virtual clock\n\n");
+  else
+    g_string_append_printf(out, "simulated, with the costs of profile %s\n\n", r->profile);
   text_metrics(r, out);
   text_other_metrics(r, out);
   text_hot_spots(r, out, hot_spots);

@@ -210,6 +210,10 @@ void pooler_mark(Pooler *p, uint64_t mark, const char *format, ...) {
   va_end(args);
 }
 
+void pooler_observed(Pooler *p, uint64_t mark, const char *words) {
+  pooler_mark(p, mark, "%s", words);
+}
+
 const char *pooler_words(const Pooler *p, uint64_t marks) {
   g_assert(marks && (guint)__builtin_ctzll(marks) < WORDS_MAX);
   return p->measure->last[__builtin_ctzll(marks)]->str;

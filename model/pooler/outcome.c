@@ -19,14 +19,26 @@ static const char *query_tag(const Pooler *p, guint client, guint query) {
   return query == QUERY_END ? "the end of a transaction" : client_script(p, &p->clients[client])->queries[query].tag;
 }
 
+const char *outcome_word(Outcome o) {
+  return outcomes[o].word;
+}
+uint64_t outcome_mark(Outcome o) {
+  return outcomes[o].mark;
+}
+
+char *outcome_words(Outcome o, const char *query, const char *client, const char *hit, const char *hit_client) {
+  if (!hit) return g_strdup_printf("%s: the cancel of %s by client %s", outcomes[o].word, query, client);
+  return g_strdup_printf("%s: the cancel of %s by client %s hits %s of client %s", outcomes[o].word, query, client, hit,
+                         hit_client);
+}
+
 static void say(Pooler *p, const Cancel *x, Outcome o, const PgBackend *b) {
   g_autofree char *meant = g_strdup(pooler_client_name(p, x->client));
-  const char *tag = query_tag(p, x->client, x->query);
-  if (b && b->runs == RUNS_QUERY && b->client)
-    pooler_mark(p, outcomes[o].mark, "%s: the cancel of %s by client %s hits %s of client %s", outcomes[o].word, tag,
-                meant, query_tag(p, b->client - 1u, b->query), pooler_client_name(p, b->client - 1u));
-  else
-    pooler_mark(p, outcomes[o].mark, "%s: the cancel of %s by client %s", outcomes[o].word, tag, meant);
+  bool client = b && b->runs == RUNS_QUERY && b->client;
+  g_autofree char *words =
+      outcome_words(o, query_tag(p, x->client, x->query), meant, client ? query_tag(p, b->client - 1u, b->query) : NULL,
+                    client ? pooler_client_name(p, b->client - 1u) : NULL);
+  pooler_mark(p, outcomes[o].mark, "%s", words);
 }
 
 static void note(Pooler *p, const Cancel *x, Outcome o, const PgBackend *b) {

@@ -39,6 +39,8 @@ enum {
   POOLER_CANCEL_LATE = 4096    /* a cancel was left waiting past the end of its query, and need not have been */
 };
 const char *pooler_words(const Pooler *p, uint64_t marks); /* the last step that made the lowest of them, in words */
+/* A real pooler did it, in these words: for live, where the model does not run. */
+void pooler_observed(Pooler *p, uint64_t mark, const char *words);
 
 /* ---- accounting (A1, A2, A5, A6) of one pool of one process ---- */
 typedef struct {

@@ -7,6 +7,7 @@
  * server connection runs queries and is checked in by its own steps; a cancel goes through its stages; the tick, the
  * watches (limits of age and idleness) and the environment's events are one process each. */
 #pragma once
+#include "model/pooler/outcome.h"
 #include "model/pooler/pooler.h"
 #include "model/postgres/host.h"
 #include <string.h>
@@ -460,19 +461,6 @@ void session_retry(Pooler *p, Session *e);
 bool session_sleeps(const Session *e); /* until a server connection is there */
 int session_new(Pooler *p, guint client, guint k);
 extern const ProcessType session_type;
-
-typedef enum {
-  OUT_HIT,
-  OUT_SELF_LATE,
-  OUT_MISROUTE,
-  OUT_POOLER_OWN,
-  OUT_NOOP,
-  OUT_FOREIGN,
-  OUT_LOST,
-  OUT_DROPPED,
-  OUT_UNSENT,
-  OUT_COUNT
-} Outcome;
 
 /* ---- environment.c, arrivals.c, reload.c ---- */
 void events_look(Pooler *p);

@@ -2,7 +2,8 @@
  * a document is judged while it is read: limits on size, depth and number of nodes end any input in well under a
  * second. Anchors, aliases, tags and further documents are refused: no scenario needs them.
  *
- * A key with dots is short for nested maps ({a.b: 1} is {a: {b: 1}}). Private to sim/scenario. */
+ * A key with dots is short for nested maps ({a.b: 1} is {a: {b: 1}}). Private to sim/scenario, and read by sim/live for
+ * adapters. */
 #pragma once
 #include <glib.h>
 #include <stdbool.h>

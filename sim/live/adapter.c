@@ -1,0 +1,214 @@
+/* adapter.c - see adapter.h. */
+#include "sim/live/adapter.h"
+#include "sim/scenario/assets.h"
+#include "sim/scenario/node.h"
+#include <string.h>
+
+/* ---- words ---- */
+
+/* Seconds with what is behind the point, as far as it says anything: 1.5, 0.333. No limit is what poolers write as 0.
+ */
+static char *seconds(int64_t ns) {
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  if (ns < 0) return g_strdup("0");
+  return g_strdup(g_ascii_formatd(buffer, sizeof buffer, "%.9g", (double)ns / 1e9));
+}
+
+static const char *mode_word(PoolMode m) {
+  static const char *const words[] = {"session", "transaction", "statement"};
+  return words[m];
+}
+
+static int clients_of(const PoolerConfig *c) {
+  if (c->max_client_conn) return c->max_client_conn;
+  int n = 0;
+  for (int i = 0; i < c->work.n_clients; i++) n += MAX(c->work.clients[i].count, 1);
+  return n + 100; /* cancels and the console beside them */
+}
+
+static char *word_of_pool(const PoolerConfig *c, guint pool, const AdapterPlace *at, const char *word) {
+  const PoolConfig *p = &c->pools[pool];
+  const struct {
+    const char *word;
+    int value;
+  } numbers[] = {{"pool_size", p->size}, {"min_pool_size", p->min}, {"reserve_pool_size", p->reserve}};
+  for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
+    if (!strcmp(word, numbers[i].word)) return g_strdup_printf("%d", numbers[i].value);
+  if (!strcmp(word, "pool")) return g_strdup(p->name);
+  if (!strcmp(word, "pool_mode")) return g_strdup(mode_word(p->mode));
+  if (!strcmp(word, "server_dir")) return adapter_server_dir(at->dir, pool);
+  if (!strcmp(word, "server_port")) return g_strdup_printf("%d", ADAPTER_SERVER_PORT);
+  return NULL;
+}
+
+/* What stands for the whole pooler; limits of time are those of its first pool. */
+static char *word_of_pooler(const PoolerConfig *c, const AdapterPlace *at, const char *word) {
+  const PoolConfig *p = &c->pools[0];
+  const struct {
+    const char *word;
+    int64_t ns;
+  } times[] = {{"reserve_pool_timeout", p->reserve_timeout_ns},
+               {"query_wait_timeout", p->query_wait_timeout_ns},
+               {"server_idle_timeout", p->server_idle_timeout_ns},
+               {"server_lifetime", p->server_lifetime_ns},
+               {"server_connect_timeout", p->server_connect_timeout_ns},
+               {"server_login_retry", p->server_login_retry_ns},
+               {"server_check_delay", p->check_delay_ns},
+               {"cancel_wait_timeout", p->cancel_wait_timeout_ns}};
+  for (guint i = 0; i < G_N_ELEMENTS(times); i++)
+    if (!strcmp(word, times[i].word)) return seconds(times[i].ns);
+  if (!strcmp(word, "max_client_conn")) return g_strdup_printf("%d", clients_of(c));
+  if (!strcmp(word, "max_db_connections")) return g_strdup_printf("%d", c->max_db_connections);
+  if (!strcmp(word, "max_user_connections")) return g_strdup_printf("%d", c->max_user_connections);
+  if (!strcmp(word, "fifo")) return g_strdup(p->idle_order == IDLE_FIFO ? "1" : "0");
+  if (!strcmp(word, "dir")) return g_strdup(at->dir);
+  if (!strcmp(word, "program")) return g_strdup(at->program);
+  if (!strcmp(word, "user")) return g_strdup(ADAPTER_USER);
+  return NULL;
+}
+
+char *adapter_server_dir(const char *dir, guint pool) {
+  return g_strdup_printf("%s/pool-%u", dir, pool);
+}
+
+/* ---- templates ---- */
+
+typedef struct {
+  const PoolerConfig *c;
+  const AdapterPlace *at;
+  const char *each_pool; /* NULL: `text` is that of a pool */
+  guint pool;
+} Filling;
+
+static char *fill(const Filling *f, const char *text, const char **unknown);
+
+static char *pools_text(const Filling *f, const char **unknown) {
+  GString *all = g_string_new(NULL);
+  for (guint i = 0; i < (guint)f->c->n_pools; i++) {
+    Filling one = {f->c, f->at, NULL, i};
+    g_autofree char *text = fill(&one, f->each_pool, unknown);
+    g_string_append(all, text);
+  }
+  return g_string_free(all, FALSE);
+}
+
+static char *word(const Filling *f, const char *name, const char **unknown) {
+  if (f->each_pool && !strcmp(name, "pools")) return pools_text(f, unknown);
+  char *value = f->each_pool ? NULL : word_of_pool(f->c, f->pool, f->at, name);
+  return value ? value : word_of_pooler(f->c, f->at, name);
+}
+
+/* *unknown: the first word that means nothing, interned. */
+static char *fill(const Filling *f, const char *text, const char **unknown) {
+  GString *out = g_string_new(NULL);
+  while (*text) {
+    const char *end = *text == '{' ? strchr(text, '}') : NULL;
+    if (!end) {
+      g_string_append_c(out, *text++);
+      continue;
+    }
+    g_autofree char *name = g_strndup(text + 1, (gsize)(end - text - 1)), *value = word(f, name, unknown);
+    if (value)
+      g_string_append(out, value);
+    else if (!*unknown)
+      *unknown = g_intern_string(name);
+    text = end + 1;
+  }
+  return g_string_free(out, FALSE);
+}
+
+/* ---- the file ---- */
+
+static Node *read_adapter(const char *const *dirs, const char *name, GError **error) {
+  g_autofree char *path = asset_path(dirs, "adapters", name);
+  if (!path) return g_set_error(error, ADAPTER_ERROR, 0, "there is no adapter for a pooler called %s", name), NULL;
+  gsize n;
+  g_autofree char *text = asset_read(path, NODE_MAX_BYTES, &n, error);
+  return text ? node_parse(text, n, path, error) : NULL;
+}
+
+static const char *text_at(const Node *root, const char *key, GError **error) {
+  const Node *n = node_child(root, key);
+  if (n && n->kind == NODE_SCALAR) return n->text;
+  if (!*error) *error = mark_error(n ? &n->mark : &root->mark, key, "a text is wanted here");
+  return "";
+}
+
+static char *filled(const Filling *f, const Node *at, const char *key, const char *text, GError **error) {
+  const char *unknown = NULL;
+  char *value = fill(f, text, &unknown);
+  if (unknown && !*error) *error = mark_error(&at->mark, key, "{%s} stands for nothing", unknown);
+  return value;
+}
+
+static void fill_start(Adapter *a, const Filling *f, const Node *root, GError **error) {
+  const Node *start = node_child(root, "start");
+  GPtrArray *argv = g_ptr_array_new();
+  for (guint i = 0; start && start->kind == NODE_LIST && i < start->children->len; i++) {
+    const Node *n = start->children->pdata[i];
+    g_ptr_array_add(argv, filled(f, n, "start", n->text ? n->text : "", error));
+  }
+  if (argv->len == 0 && !*error) *error = mark_error(&root->mark, "start", "a list of words is wanted here");
+  g_ptr_array_add(argv, NULL);
+  a->argv = (char **)g_ptr_array_free(argv, FALSE);
+}
+
+static void fill_files(Adapter *a, const Filling *f, const Node *root, GError **error) {
+  const Node *files = node_child(root, "files");
+  for (guint i = 0; files && files->kind == NODE_LIST && i < files->children->len; i++) {
+    const Node *n = files->children->pdata[i];
+    AdapterFile file = {.name = g_strdup(text_at(n, "name", error)),
+                        .text = filled(f, n, "text", text_at(n, "text", error), error)};
+    g_array_append_val(a->files, file);
+  }
+}
+
+static void clear_file(gpointer data) {
+  AdapterFile *f = data;
+  g_free(f->name);
+  g_free(f->text);
+}
+
+Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerConfig *c, const AdapterPlace *place,
+                      GError **error) {
+  GError *problem = NULL;
+  g_autoptr(Node) root = read_adapter(dirs, name, error);
+  if (!root) return NULL;
+  g_autoptr(Adapter) a = g_new0(Adapter, 1);
+  a->files = g_array_new(FALSE, TRUE, sizeof(AdapterFile));
+  g_array_set_clear_func(a->files, clear_file);
+  a->name = g_strdup(name);
+  a->user = g_strdup(text_at(root, "user", &problem));
+  Filling f = {c, place, text_at(root, "once_each_pool", &problem), 0};
+  a->socket = filled(&f, root, "socket", text_at(root, "socket", &problem), &problem);
+  fill_start(a, &f, root, &problem);
+  fill_files(a, &f, root, &problem);
+  if (!problem) return g_steal_pointer(&a);
+  g_propagate_error(error, problem);
+  return NULL;
+}
+
+char *adapter_user(const char *const *dirs, const char *name, GError **error) {
+  GError *problem = NULL;
+  g_autoptr(Node) root = read_adapter(dirs, name, error);
+  if (!root) return NULL;
+  char *user = g_strdup(text_at(root, "user", &problem));
+  if (!problem) return user;
+  g_propagate_error(error, problem);
+  g_free(user);
+  return NULL;
+}
+
+char *adapter_for(const char *program) {
+  g_autofree char *base = g_path_get_basename(program);
+  gsize n = strcspn(base, "-_.0123456789");
+  return g_strndup(base, n ? n : strlen(base));
+}
+
+void adapter_free(Adapter *a) {
+  gpointer texts[] = {a->name, a->user, a->socket};
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
+  g_strfreev(a->argv);
+  g_array_unref(a->files);
+  g_free(a);
+}

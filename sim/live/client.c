@@ -1,0 +1,153 @@
+/* client.c - see client.h. */
+#include "sim/live/client.h"
+#include "sim/live/auth.h"
+#include <string.h>
+
+struct Wired {
+  WireStream *in;
+  GByteArray *out;
+  Scram *scram;
+  char *user, *password, *text, *sqlstate;
+  int32_t protocol, pid;
+  guint8 key[WIRE_KEY_MOST];
+  gsize key_len;
+};
+
+Wired *wired_new(int32_t protocol, const char *user, const char *database, const char *password) {
+  Wired *c = g_new0(Wired, 1);
+  c->in = wire_stream_new(false);
+  c->out = g_byte_array_new();
+  c->user = g_strdup(user);
+  c->password = g_strdup(password);
+  c->protocol = protocol;
+  const char *const pairs[] = {"user", user, "database", database, NULL};
+  wire_startup(c->out, protocol, pairs);
+  return c;
+}
+
+void wired_free(Wired *c) {
+  wire_stream_free(c->in);
+  g_byte_array_unref(c->out);
+  g_clear_pointer(&c->scram, scram_free);
+  gpointer texts[] = {c->user, c->password, c->text, c->sqlstate};
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
+  g_free(c);
+}
+
+void wired_feed(Wired *c, const void *bytes, gsize n) {
+  wire_feed(c->in, bytes, n);
+}
+GByteArray *wired_out(Wired *c) {
+  return c->out;
+}
+int32_t wired_protocol(const Wired *c) {
+  return c->protocol;
+}
+bool wired_key(const Wired *c, int32_t *pid, const guint8 **key, gsize *n) {
+  *pid = c->pid;
+  *key = c->key;
+  *n = c->key_len;
+  return c->key_len > 0;
+}
+
+static ClientEvent say(Wired *c, ClientEventKind kind, const char *text) {
+  g_free(c->text);
+  c->text = g_strdup(text);
+  return (ClientEvent){.kind = kind, .text = c->text, .sqlstate = c->sqlstate};
+}
+
+static ClientEvent nothing(void) {
+  return (ClientEvent){.kind = CLIENT_NOTHING};
+}
+
+/* What a SASL message holds is text without an end. */
+static char *rest_text(WireCursor *b) {
+  gsize n;
+  const guint8 *p = wire_rest(b, &n);
+  return g_strndup((const char *)p, n);
+}
+
+static void put_raw(GByteArray *out, const char *text) {
+  guint at = out->len;
+  wire_string(out, 'p', text);
+  out->data[at + 4]--; /* a SASLResponse has no zero at its end; it is shorter than 255 bytes */
+  g_byte_array_set_size(out, out->len - 1);
+}
+
+static ClientEvent authenticate(Wired *c, WireCursor b) {
+  int32_t code = wire_int32(&b);
+  if (code == AUTH_OK) return nothing();
+  const char *password = c->password ? c->password : "";
+  if (code == AUTH_MD5) {
+    guint8 salt[AUTH_SALT];
+    for (guint i = 0; i < AUTH_SALT; i++) salt[i] = wire_byte(&b);
+    g_autofree char *hash = auth_md5(c->user, password, salt);
+    return wire_string(c->out, 'p', hash), nothing();
+  }
+  if (code == AUTH_SASL) {
+    c->scram = scram_new(password, "c3RhbXBlZGUtY2xpZW50");
+    g_autofree char *first = scram_client_first(c->scram, "");
+    return wire_sasl_initial(c->out, "SCRAM-SHA-256", first), nothing();
+  }
+  g_autofree char *theirs = rest_text(&b);
+  if (code == AUTH_SASL_GOES_ON && c->scram) {
+    g_autofree char *final = scram_client_final(c->scram, theirs);
+    if (final) return put_raw(c->out, final), nothing();
+  }
+  if (code == AUTH_SASL_FINAL && c->scram && scram_client_done(c->scram, theirs)) return nothing();
+  return say(c, CLIENT_BROKEN, "an authentication that is not known here, or is wrong");
+}
+
+static ClientEvent keep_key(Wired *c, WireCursor b) {
+  gsize n;
+  c->pid = wire_int32(&b);
+  const guint8 *key = wire_rest(&b, &n);
+  if (b.bad || n < WIRE_KEY_LEAST || n > WIRE_KEY_MOST) return say(c, CLIENT_BROKEN, "a cancel key of no right length");
+  memcpy(c->key, key, n);
+  c->key_len = n;
+  return nothing();
+}
+
+static ClientEvent keep_error(Wired *c, const WireMessage *m) {
+  g_free(c->sqlstate);
+  c->sqlstate = g_strdup(wire_field(m, 'C'));
+  const char *text = wire_field(m, 'M');
+  return say(c, CLIENT_ERROR, text ? text : "");
+}
+
+static ClientEvent keep_row(Wired *c, WireCursor b) {
+  int columns = wire_int16(&b);
+  int32_t len = columns > 0 ? wire_int32(&b) : -1;
+  g_autofree char *rest = rest_text(&b);
+  if (len >= 0 && (gsize)len <= strlen(rest)) rest[len] = 0;
+  return say(c, CLIENT_ROW, len < 0 ? "" : rest);
+}
+
+static ClientEvent negotiated(Wired *c, int32_t newest) {
+  if (newest < c->protocol) c->protocol = newest;
+  return nothing();
+}
+
+static ClientEvent message(Wired *c, const WireMessage *m) {
+  WireCursor b = wire_body(m);
+  switch (m->type) {
+  case 'R': return authenticate(c, b);
+  case 'K': return keep_key(c, b);
+  case 'E': return keep_error(c, m);
+  case 'D': return keep_row(c, b);
+  case 'v': return negotiated(c, wire_int32(&b));
+  case 'Z': return (ClientEvent){.kind = CLIENT_READY, .status = (char)wire_byte(&b)};
+  default: return wire_word(m->type, true) ? nothing() : say(c, CLIENT_BROKEN, "a message of an unknown type");
+  }
+}
+
+ClientEvent wired_next(Wired *c) {
+  for (;;) {
+    WireMessage m;
+    g_autoptr(GError) error = NULL;
+    WireNext next = wire_next(c->in, &m, &error);
+    if (next == WIRE_MORE) return nothing();
+    ClientEvent e = next == WIRE_BROKEN ? say(c, CLIENT_BROKEN, error->message) : message(c, &m);
+    if (e.kind != CLIENT_NOTHING) return e;
+  }
+}

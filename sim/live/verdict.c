@@ -1,0 +1,131 @@
+/* verdict.c - what a live run shows, in the words and by the checks of the model. A check is judged when a mark is set,
+ * by its own function, on a model that has not run: it sees the marks alone. So only those that see the wire can be
+ * judged here; all others are unknown. */
+#include "sim/expect.h"
+#include "sim/live/live.h"
+#include <string.h>
+
+/* Judged at the end, and not by a mark: what has not come to its end. */
+static bool by_marks(const Check *c) {
+  return c->sees == SEES_WIRE && strcmp(c->name, "no-deadlock") != 0;
+}
+
+void verdict_start(Live *l) {
+  for (guint i = 0; i < l->result->checks->len; i++) {
+    CheckResult *c = &g_array_index(l->result->checks, CheckResult, i);
+    bool seen = c->check->sees == SEES_WIRE && strcmp(c->check->name, "shutdown-ends") != 0;
+    if (!seen) c->verdict = CHECK_UNKNOWN;
+  }
+}
+
+static void violate(CheckResult *c, int64_t step, const char *why) {
+  c->verdict = CHECK_VIOLATED;
+  c->step = step;
+  c->why = g_strdup(why);
+}
+
+void verdict_mark(Live *l, uint64_t mark, const char *words) {
+  world_marks_clear(l->model->world);
+  pooler_observed(l->model->pooler, mark, words);
+  for (guint i = 0; i < l->result->checks->len; i++) {
+    CheckResult *c = &g_array_index(l->result->checks, CheckResult, i);
+    g_autoptr(GString) why = g_string_new(NULL);
+    if (c->verdict != CHECK_NOT_VIOLATED || !by_marks(c->check)) continue;
+    if (c->check->judge(l->model, why) == JUDGED_BROKEN) violate(c, l->steps - 1, why->str);
+  }
+}
+
+void verdict_cancel(Live *l, guint sent, Outcome o, int hit_conn) {
+  Sent *x = SENT(l, sent);
+  if (x->judged) return;
+  x->judged = true;
+  l->counts[o]++;
+  const Conn *hit = hit_conn >= 0 && o != OUT_NOOP ? CONN(l, (guint)hit_conn) : NULL;
+  bool of_client = hit && hit->client >= 0;
+  const char *meant = player_tag(l, (int)x->client, x->query);
+  g_autofree char *words =
+      outcome_words(o, meant, PLAYER(l, x->client)->name, of_client ? player_tag(l, hit->client, hit->query) : NULL,
+                    of_client ? PLAYER(l, (guint)hit->client)->name : NULL);
+  g_autofree char *at = hit_conn >= 0 ? host_name(l, (guint)hit_conn) : g_strdup("pooler");
+  live_said(l, at, NULL, "cancel", words);
+  if (outcome_mark(o)) verdict_mark(l, outcome_mark(o), words);
+}
+
+/* A packet at a server names no client. It is put down to the cancel that was aimed at this connection, the oldest of
+ * several; to the oldest open one where none was. */
+int verdict_attribute(Live *l, guint cancel_conn, int target) {
+  (void)cancel_conn;
+  int oldest = -1;
+  for (guint i = 0; i < l->sent->len; i++) {
+    const Sent *x = SENT(l, i);
+    bool taken = x->judged || x->conn < 0;
+    for (guint k = 0; k < l->conns->len && !taken; k++) {
+      const Conn *c = CONN(l, k);
+      taken = k != cancel_conn && c->kind == CONN_SERVER && c->cancel == (int)i;
+    }
+    if (taken) continue;
+    if (target >= 0 && x->aimed == target) return (int)i;
+    if (oldest < 0) oldest = (int)i;
+  }
+  return oldest;
+}
+
+void verdict_pooler(Live *l, GateState s) {
+  if (l->over) return;
+  l->over = true;
+  g_autofree char *what = live_gate_words(l->gate, s), *log = live_gate_log_tail(l->gate, 5);
+  live_said(l, "pooler", NULL, s == GATE_ENDED ? "ended" : "stuck", what);
+  l->result->stopped = g_strdup_printf("the pooler %s; its last words:\n%s", what, *log ? log : "(none)");
+  g_autofree char *words = g_strdup_printf("the pooler %s", what);
+  verdict_mark(l, POOLER_CRASH, words);
+}
+
+static const char *who_waits(const Live *l) {
+  for (guint i = 0; i < l->players->len; i++)
+    if (!PLAYER(l, i)->done) return PLAYER(l, i)->name;
+  return "nobody";
+}
+
+void verdict_stuck(Live *l) {
+  l->over = true;
+  l->result->stopped = g_strdup_printf("nothing goes on; client %s waits", who_waits(l));
+  for (guint i = 0; i < l->result->checks->len; i++) {
+    CheckResult *c = &g_array_index(l->result->checks, CheckResult, i);
+    if (strcmp(c->check->name, "no-deadlock") == 0 && c->verdict == CHECK_NOT_VIOLATED)
+      violate(c, l->steps - 1, l->result->stopped);
+  }
+}
+
+static void judge_open_cancels(Live *l) {
+  for (guint i = 0; i < l->sent->len; i++) {
+    const Sent *x = SENT(l, i);
+    if (x->judged) continue;
+    g_autofree char *words = g_strdup_printf("the cancel of %s by client %s is still under way, and nothing goes on",
+                                             player_tag(l, (int)x->client, x->query), PLAYER(l, x->client)->name);
+    verdict_mark(l, POOLER_CANCEL_LATE, words);
+  }
+}
+
+static void keep(Live *l, const char *name, double value) {
+  Metric m = {g_strdup(name), value};
+  g_array_append_val(l->result->metrics, m);
+}
+
+bool verdict_conclude(Live *l, GError **error) {
+  RunResult *r = l->result;
+  if (!r->interrupted && !r->limited) judge_open_cancels(l);
+  for (guint o = 0; o < OUT_COUNT; o++) {
+    g_autofree char *word = g_ascii_strdown(outcome_word(o), -1), *name = g_strconcat("cancel.", word, NULL);
+    keep(l, name, (double)l->counts[o]);
+  }
+  guint done = 0;
+  for (guint i = 0; i < l->players->len; i++) done += PLAYER(l, i)->done;
+  keep(l, "live.clients_done", done);
+  keep(l, "live.gate_steps", (double)live_gate_steps(l->gate));
+  r->steps = (uint64_t)l->steps;
+  r->judged = r->steps;
+  r->events = live_gate_steps(l->gate);
+  r->ties = event_queue_ties(l->queue);
+  r->virtual_ns = l->now;
+  return expect_judge(l->scenario, "live", r, error);
+}
