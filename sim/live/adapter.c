@@ -2,6 +2,7 @@
 #include "sim/live/adapter.h"
 #include "sim/scenario/assets.h"
 #include "sim/scenario/node.h"
+#include <signal.h>
 #include <string.h>
 
 /* ---- words ---- */
@@ -36,8 +37,9 @@ static char *word_of_pool(const PoolerConfig *c, guint pool, const AdapterPlace 
     if (!strcmp(word, numbers[i].word)) return g_strdup_printf("%d", numbers[i].value);
   if (!strcmp(word, "pool")) return g_strdup(p->name);
   if (!strcmp(word, "pool_mode")) return g_strdup(mode_word(p->mode));
-  if (!strcmp(word, "server_dir")) return adapter_server_dir(at->dir, pool);
-  if (!strcmp(word, "server_port")) return g_strdup_printf("%d", ADAPTER_SERVER_PORT);
+  if (!strcmp(word, "server_dir")) return at->server_ports ? g_strdup("127.0.0.1") : adapter_server_dir(at->dir, pool);
+  if (!strcmp(word, "server_port"))
+    return g_strdup_printf("%u", at->server_ports ? at->server_ports[pool] : (guint)ADAPTER_SERVER_PORT);
   return NULL;
 }
 
@@ -61,6 +63,7 @@ static char *word_of_pooler(const PoolerConfig *c, const AdapterPlace *at, const
   if (!strcmp(word, "max_db_connections")) return g_strdup_printf("%d", c->max_db_connections);
   if (!strcmp(word, "max_user_connections")) return g_strdup_printf("%d", c->max_user_connections);
   if (!strcmp(word, "fifo")) return g_strdup(p->idle_order == IDLE_FIFO ? "1" : "0");
+  if (!strcmp(word, "port")) return g_strdup_printf("%u", at->port);
   if (!strcmp(word, "dir")) return g_strdup(at->dir);
   if (!strcmp(word, "program")) return g_strdup(at->program);
   if (!strcmp(word, "user")) return g_strdup(ADAPTER_USER);
@@ -141,16 +144,21 @@ static char *filled(const Filling *f, const Node *at, const char *key, const cha
   return value;
 }
 
-static void fill_start(Adapter *a, const Filling *f, const Node *root, GError **error) {
-  const Node *start = node_child(root, "start");
-  GPtrArray *argv = g_ptr_array_new();
-  for (guint i = 0; start && start->kind == NODE_LIST && i < start->children->len; i++) {
-    const Node *n = start->children->pdata[i];
-    g_ptr_array_add(argv, filled(f, n, "start", n->text ? n->text : "", error));
+static char **fill_list(const Filling *f, const Node *root, const char *key, GError **error) {
+  const Node *list = node_child(root, key);
+  GPtrArray *all = g_ptr_array_new();
+  for (guint i = 0; list && list->kind == NODE_LIST && i < list->children->len; i++) {
+    const Node *n = list->children->pdata[i];
+    g_ptr_array_add(all, filled(f, n, key, n->text ? n->text : "", error));
   }
-  if (argv->len == 0 && !*error) *error = mark_error(&root->mark, "start", "a list of words is wanted here");
-  g_ptr_array_add(argv, NULL);
-  a->argv = (char **)g_ptr_array_free(argv, FALSE);
+  g_ptr_array_add(all, NULL);
+  return (char **)g_ptr_array_free(all, FALSE);
+}
+
+static void fill_start(Adapter *a, const Filling *f, const Node *root, GError **error) {
+  a->argv = fill_list(f, root, "start", error);
+  a->env = fill_list(f, root, "environment", error);
+  if (!a->argv[0] && !*error) *error = mark_error(&root->mark, "start", "a list of words is wanted here");
 }
 
 static void fill_files(Adapter *a, const Filling *f, const Node *root, GError **error) {
@@ -160,6 +168,48 @@ static void fill_files(Adapter *a, const Filling *f, const Node *root, GError **
     AdapterFile file = {.name = g_strdup(text_at(n, "name", error)),
                         .text = filled(f, n, "text", text_at(n, "text", error), error)};
     g_array_append_val(a->files, file);
+  }
+}
+
+/* ---- what one may want of it ---- */
+
+static const char *const wishes[ADAPTER_WISHES] = {"reload", "pause", "resume", "stop", "pools", "servers", "clients"};
+const char *adapter_wish_word(AdapterWish w) {
+  return wishes[w];
+}
+
+static const Node *unknown_key(const Node *map, const char *const *known, guint n) {
+  for (guint i = 0; map && map->children && i < map->children->len; i++) {
+    const Node *c = map->children->pdata[i];
+    guint k = 0;
+    while (k < n && !(c->key && strcmp(c->key, known[k]) == 0)) k++;
+    if (k == n) return c;
+  }
+  return NULL;
+}
+
+static int signal_by_name(const char *name) {
+  static const struct {
+    const char *name;
+    int number;
+  } known[] = {{"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT},  {"TERM", SIGTERM},
+               {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"WINCH", SIGWINCH}};
+  for (guint i = 0; i < G_N_ELEMENTS(known); i++)
+    if (name && strcmp(known[i].name, name) == 0) return known[i].number;
+  return 0;
+}
+
+static void fill_wishes(Adapter *a, const Node *root, GError **error) {
+  const Node *say = node_child(root, "say"), *signals = node_child(root, "signals");
+  const Node *odd = unknown_key(say, wishes, ADAPTER_WISHES);
+  if (!odd) odd = unknown_key(signals, wishes, ADAPTER_WISHES);
+  if (odd && !*error) *error = mark_error(&odd->key_mark, odd->key, "an adapter knows no such wish");
+  for (guint i = 0; i < ADAPTER_WISHES; i++) {
+    const Node *said = say ? node_child(say, wishes[i]) : NULL, *sent = signals ? node_child(signals, wishes[i]) : NULL;
+    if (said) a->say[i] = g_strdup(text_at(say, wishes[i], error));
+    if (!sent) continue;
+    a->signals[i] = signal_by_name(sent->text);
+    if (!a->signals[i] && !*error) *error = mark_error(&sent->mark, wishes[i], "the name of a signal is wanted: HUP");
   }
 }
 
@@ -180,9 +230,12 @@ Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerCon
   a->name = g_strdup(name);
   a->user = g_strdup(text_at(root, "user", &problem));
   Filling f = {c, place, text_at(root, "once_each_pool", &problem), 0};
-  a->socket = filled(&f, root, "socket", text_at(root, "socket", &problem), &problem);
+  if (!place->port) a->socket = filled(&f, root, "socket", text_at(root, "socket", &problem), &problem);
+  if (node_child(root, "console")) a->console = g_strdup(text_at(root, "console", &problem));
+  a->untried = node_child(root, "untried") && strcmp(text_at(root, "untried", &problem), "true") == 0;
   fill_start(a, &f, root, &problem);
   fill_files(a, &f, root, &problem);
+  fill_wishes(a, root, &problem);
   if (!problem) return g_steal_pointer(&a);
   g_propagate_error(error, problem);
   return NULL;
@@ -206,9 +259,11 @@ char *adapter_for(const char *program) {
 }
 
 void adapter_free(Adapter *a) {
-  gpointer texts[] = {a->name, a->user, a->socket};
+  gpointer texts[] = {a->name, a->user, a->socket, a->console};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
+  for (guint i = 0; i < ADAPTER_WISHES; i++) g_free(a->say[i]);
   g_strfreev(a->argv);
+  g_strfreev(a->env);
   g_array_unref(a->files);
   g_free(a);
 }

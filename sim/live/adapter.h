@@ -5,21 +5,42 @@
 
 #define ADAPTER_ERROR (g_quark_from_static_string("adapter-error"))
 
-/* Where a run's pooler finds things. */
+/* Where a run's pooler finds things. Programs that know no Unix sockets listen, and find servers, at ports of
+ * 127.0.0.1.
+ */
 typedef struct {
   const char *program, *dir;
+  guint port;                /* where it is to listen; 0: at its socket */
+  const guint *server_ports; /* of each pool's servers; NULL: they listen at dir/pool-i */
 } AdapterPlace;
+
+/* What one may want of a pooler beside its work. */
+typedef enum {
+  ADAPTER_RELOAD,
+  ADAPTER_PAUSE,
+  ADAPTER_RESUME,
+  ADAPTER_STOP, /* in good order */
+  ADAPTER_POOLS,
+  ADAPTER_SERVERS,
+  ADAPTER_CLIENTS,
+  ADAPTER_WISHES
+} AdapterWish;
 
 typedef struct {
   char *name, *text;
 } AdapterFile;
 typedef struct {
-  char *name, *user, *socket; /* user: whom it runs as under root */
-  char **argv;
-  GArray *files; /* of AdapterFile */
+  char *name, *user, *socket;  /* user: whom it runs as under root; socket: NULL: TCP alone */
+  char **argv, **env;          /* env: "NAME=VALUE" beside what every pooler gets */
+  char *console;               /* database of its admin console; NULL: it has none */
+  char *say[ADAPTER_WISHES];   /* what is to be said there; NULL: see signals */
+  int signals[ADAPTER_WISHES]; /* or the signal that its first process is to get; 0: it cannot */
+  bool untried;                /* written from documentation; no binary was there to try it */
+  GArray *files;               /* of AdapterFile */
 } Adapter;
 
-enum { ADAPTER_SERVER_PORT = 5432 }; /* pool i's servers listen at dir/pool-i */
+const char *adapter_wish_word(AdapterWish w); /* "reload" */
+enum { ADAPTER_SERVER_PORT = 5432 };          /* pool i's servers listen at dir/pool-i */
 char *adapter_server_dir(const char *dir, guint pool);
 #define ADAPTER_USER "stampede" /* who every client is */
 

@@ -257,7 +257,7 @@ static bool start_pooler(Live *l, const char *name, GError **error) {
   l->gate = live_gate_new(&config, error);
   if (!l->gate) return false;
   g_autofree char *program = g_canonicalize_filename(l->o->program, NULL);
-  AdapterPlace place = {program, live_gate_dir(l->gate)};
+  AdapterPlace place = {.program = program, .dir = live_gate_dir(l->gate)};
   l->adapter = adapter_load(l->o->dirs, name, l->config, &place, error);
   if (!l->adapter || !hosts_open(l, error)) return false;
   for (guint i = 0; i < l->adapter->files->len; i++) {
