@@ -7,6 +7,7 @@
  * already (a source set). The unreduced search is the same loop with everybody to be tried and nobody asleep. */
 #include "checks/schedules_order.h"
 #include "checks/schedules_parts.h"
+#include <time.h>
 
 typedef struct {
   uint64_t ready, try, sleep; /* processes; sleep: those done with too */
@@ -108,6 +109,12 @@ bool schedules_over(Schedules *s) {
 
 double schedules_seconds(const Schedules *s) {
   return (double)(g_get_monotonic_time() - s->began) / G_USEC_PER_SEC;
+}
+
+double schedules_cpu(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 /* ---- where to try what ---- */
@@ -219,18 +226,21 @@ static void go_to_end(Search *x) {
   }
 }
 
-/* Back to the last node that has something left to try; the program is led there again. */
+static void lead_back(Search *x, guint steps) {
+  const ScheduleProgram *p = x->s.program;
+  bool failed, changed;
+  if (p->back) return p->back(p->data, steps);
+  schedules_restart(&x->s);
+  for (guint k = 0; k < steps; k++) p->step(p->data, order_event(&x->s.order, k)->process, &failed, &changed);
+}
+
+/* Back to the last node that has something left to try, and the program with it. */
 static bool go_back(Search *x) {
   guint i = x->nodes->len;
   while (i > 0 && !(node_at(x, i - 1)->try & ~node_at(x, i - 1)->sleep)) i--;
   if (!i) return false;
   g_array_set_size(x->nodes, i);
-  schedules_restart(&x->s);
-  for (guint k = 0; k + 1 < i; k++) {
-    bool failed, changed;
-    x->s.program->step(x->s.program->data, order_event(&x->s.order, k)->process, &failed, &changed);
-    x->s.result->steps++;
-  }
+  lead_back(x, i - 1);
   order_truncate(&x->s.order, i - 1);
   uint64_t ready = schedules_look(&x->s);
   g_assert(ready == node_at(x, i - 1)->ready); /* else the program does not come back to its first state */
@@ -263,7 +273,8 @@ SchedulesResult *schedules_search(const ScheduleProgram *p, const SchedulesOptio
   g_assert(p->processes && p->processes <= SCHEDULE_PROCESSES_MAX && o->max_steps);
   SchedulesResult *r = g_new0(SchedulesResult, 1);
   r->findings = g_ptr_array_new_with_free_func(finding_of_schedule_free);
-  Search x = {.s = {.program = p, .options = o, .result = r, .began = g_get_monotonic_time()}};
+  Search x = {
+      .s = {.program = p, .options = o, .result = r, .began = g_get_monotonic_time(), .cpu_began = schedules_cpu()}};
   order_init(&x.s.order, p->processes);
   x.s.order.count = p->count;
   x.s.order.data = p->data;
@@ -274,6 +285,7 @@ SchedulesResult *schedules_search(const ScheduleProgram *p, const SchedulesOptio
   else
     go_through(&x);
   r->seconds = schedules_seconds(&x.s);
+  r->cpu = schedules_cpu() - x.s.cpu_began;
   g_array_unref(x.nodes);
   order_clear(&x.s.order);
   return r;

@@ -16,6 +16,7 @@ typedef struct {
   void *data;
   guint processes; /* at most SCHEDULE_PROCESSES_MAX; all there from the first state on */
   void (*restart)(void *data);
+  void (*back)(void *data, guint steps); /* to what it was after so many steps; NULL: they are done again */
   /* What process p does next; does nothing. Of OPERATION_SPIN the search knows itself whether it waits. */
   ProcessState (*pending)(void *data, guint p, Operation *out);
   /* It does that and goes on to before its next operation. *failed: a try did not get what it wanted; *changed: memory
@@ -61,10 +62,10 @@ typedef struct {
   uint64_t redundant; /* given up as equal to one that was run (all that could go on is asleep) */
   uint64_t cut;       /* by max_steps */
   uint64_t bounded;   /* places where the bound on preemptions left a process out */
-  uint64_t steps;     /* of the program, those that only lead back to where a search goes on included */
+  uint64_t steps;     /* of the program, without those that only lead back to where a search goes on */
   guint longest;
   double bound;        /* pct: a bug of depth `changes` + 1 is found by one schedule at least so likely */
-  double seconds;      /* measured */
+  double seconds, cpu; /* measured; cpu: of this process */
   GPtrArray *findings; /* of ScheduleFinding */
 } SchedulesResult;
 

@@ -6,12 +6,15 @@
  * when the count was not 0): that costs schedules, and hides none, as every such pair is tried in both orders where the
  * second could have been first. */
 #include "checks/schedules_order.h"
+#include <string.h>
 
 void order_init(Order *o, guint processes) {
   g_assert(processes > 0 && processes <= SCHEDULE_PROCESSES_MAX);
   *o = (Order){.n = processes,
+               .scanned = -1,
                .events = g_array_new(FALSE, FALSE, sizeof(ScheduleEvent)),
                .clocks = g_array_new(FALSE, TRUE, sizeof(guint32))};
+  for (guint p = 0; p < SCHEDULE_PROCESSES_MAX; p++) o->last[p] = -1;
 }
 
 void order_clear(Order *o) {
@@ -29,10 +32,9 @@ static bool happened(const Order *o, guint i, const guint32 *clock) {
 static void join(const Order *o, guint32 *clock, const guint32 *other) {
   for (guint q = 0; q < o->n; q++) clock[q] = MAX(clock[q], other[q]);
 }
+/* The last event of p before event `end`, which is p's too, or before the end of all. */
 static int last_of(const Order *o, guint end, guint p) {
-  int i = (int)end - 1;
-  while (i >= 0 && order_event(o, (guint)i)->process != p) i--;
-  return i;
+  return end < o->events->len ? order_event(o, end)->before : o->last[p];
 }
 
 /* ---- dependence ---- */
@@ -51,7 +53,7 @@ static bool same_thing(const Operation *op, const Operation *w) {
 
 /* Did p, between its last spin before `end` and event `before`, look at what w changes? */
 static bool round_reads(const Order *o, guint end, guint p, const Operation *w, guint before) {
-  for (int i = last_of(o, end, p); i >= 0; i = last_of(o, (guint)i, p)) {
+  for (int i = last_of(o, end, p); i >= 0; i = order_event(o, (guint)i)->before) {
     const Operation *r = &order_event(o, (guint)i)->op;
     if (r->kind == OPERATION_SPIN) return false;
     if ((guint)i < before && same_thing(r, w)) return true;
@@ -90,25 +92,41 @@ bool order_next_depend(const Order *o, guint p, const Operation *a, guint q, con
 /* ---- clocks ---- */
 
 static void clock_before(const Order *o, guint p, guint32 *clock) {
-  int last = last_of(o, o->events->len, p);
-  for (guint q = 0; q < o->n; q++) clock[q] = last < 0 ? 0 : clock_of(o, (guint)last)[q];
+  int last = o->last[p];
+  if (last < 0)
+    memset(clock, 0, o->n * sizeof *clock);
+  else
+    memcpy(clock, clock_of(o, (guint)last), o->n * sizeof *clock);
+}
+
+/* The latest first: what happened before it needs no second look. */
+static void scan(const Order *o, guint process, const Operation *op, guint32 *clock) {
+  guint end = o->events->len;
+  clock_before(o, process, clock);
+  for (guint j = end; j-- > 0;) {
+    const ScheduleEvent *e = order_event(o, j);
+    if (!happened(o, j, clock) && depends(o, j, e->process, &e->op, end, process, op)) join(o, clock, clock_of(o, j));
+  }
 }
 
 void order_push(Order *o, guint process, const Operation *op) {
   guint32 clock[SCHEDULE_PROCESSES_MAX];
   guint end = o->events->len;
-  clock_before(o, process, clock);
-  for (guint j = 0; j < end; j++) {
-    const ScheduleEvent *e = order_event(o, j);
-    if (!happened(o, j, clock) && depends(o, j, e->process, &e->op, end, process, op)) join(o, clock, clock_of(o, j));
-  }
-  ScheduleEvent e = {.op = *op, .process = process, .number = ++clock[process]};
+  if (o->scanned == (int)process)
+    memcpy(clock, o->before, o->n * sizeof *clock);
+  else
+    scan(o, process, op, clock);
+  o->scanned = -1;
+  ScheduleEvent e = {.op = *op, .process = process, .number = ++clock[process], .before = o->last[process]};
+  o->last[process] = (int)end;
   g_array_append_val(o->events, e);
   g_array_append_vals(o->clocks, clock, o->n);
 }
 
 void order_truncate(Order *o, guint events) {
   g_assert(events <= o->events->len);
+  for (guint i = o->events->len; i-- > events;) o->last[order_event(o, i)->process] = order_event(o, i)->before;
+  o->scanned = -1;
   g_array_set_size(o->events, events);
   g_array_set_size(o->clocks, events * o->n);
 }
@@ -122,11 +140,21 @@ static bool counts(const Order *o, guint k, guint without) {
   return k != without && e->number > clock_of(o, k)[e->process];
 }
 
-static bool spin_ready(const Order *o, guint p, guint without) {
-  for (guint k = 0; k < o->events->len; k++) {
+/* Has another changed what p read, as event i, since? */
+static bool read_is_stale(const Order *o, guint p, guint i, guint without) {
+  const Operation *r = &order_event(o, i)->op;
+  for (guint k = i + 1; k < o->events->len; k++) {
     const ScheduleEvent *w = order_event(o, k);
-    if (w->process == p || !w->changed || !touches(w->op.kind) || !counts(o, k, without)) continue;
-    if (round_reads(o, o->events->len, p, &w->op, k)) return true;
+    if (w->process != p && w->changed && touches(w->op.kind) && same_thing(r, &w->op) && counts(o, k, without))
+      return true;
+  }
+  return false;
+}
+
+static bool spin_ready(const Order *o, guint p, guint without) {
+  for (int i = o->last[p]; i >= 0; i = order_event(o, (guint)i)->before) {
+    if (order_event(o, (guint)i)->op.kind == OPERATION_SPIN) return false;
+    if (read_is_stale(o, p, (guint)i, without)) return true;
   }
   return false;
 }
@@ -191,7 +219,7 @@ static uint64_t initials(const Order *o, guint i, guint p, const Operation *op, 
 
 /* An event that p could not have overtaken is passed over, with what came before it still to be looked at: there p's op
  * would have had to wait too, or for what was before. */
-void order_races(const Order *o, guint p, const Operation *op, void (*race)(void *data, guint i, uint64_t initials),
+void order_races(Order *o, guint p, const Operation *op, void (*race)(void *data, guint i, uint64_t initials),
                  void *data) {
   guint32 clock[SCHEDULE_PROCESSES_MAX], before[SCHEDULE_PROCESSES_MAX];
   guint end = o->events->len;
@@ -204,4 +232,7 @@ void order_races(const Order *o, guint p, const Operation *op, void (*race)(void
     race(data, i, initials(o, i, p, op, before));
     join(o, clock, clock_of(o, i));
   }
+  if (operation_waits(op->kind)) return; /* some that happened before were passed over */
+  o->scanned = (int)p;
+  memcpy(o->before, clock, o->n * sizeof *clock);
 }

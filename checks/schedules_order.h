@@ -6,6 +6,7 @@
 typedef struct {
   Operation op;
   guint process, number; /* the number-th of its process, from 1 */
+  int before;            /* event of the same process; -1: none */
   bool failed, changed;
 } ScheduleEvent;
 
@@ -17,6 +18,10 @@ typedef struct {
   int (*count)(void *data, uint64_t semaphore); /* of a semaphore in the first state; NULL: 0 */
   void *data;
   unsigned mutant_commute[2];
+  int last[SCHEDULE_PROCESSES_MAX]; /* event of each process; -1: none */
+  /* What order_races found to have happened before an event of process `scanned` at the end; -1: nothing is known. */
+  int scanned;
+  guint32 before[SCHEDULE_PROCESSES_MAX];
 } Order;
 
 void order_init(Order *o, guint processes);
@@ -32,5 +37,5 @@ void order_truncate(Order *o, guint events);
 bool order_spin_ready(const Order *o, guint p);
 /* Event i and `op`, done by p at the end, happen in this order, nothing between them must, and p could have been first:
  * for each such i, the processes of which one must be tried in place of event i (initials). */
-void order_races(const Order *o, guint p, const Operation *op, void (*race)(void *data, guint i, uint64_t initials),
+void order_races(Order *o, guint p, const Operation *op, void (*race)(void *data, guint i, uint64_t initials),
                  void *data);

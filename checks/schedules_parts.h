@@ -13,6 +13,7 @@ typedef struct {
   guint preemptions; /* so far */
   unsigned added;
   gint64 began;
+  double cpu_began;
 } Schedules;
 
 /* ---- schedules.c ---- */
@@ -23,6 +24,7 @@ bool schedules_preempts(const Schedules *s, guint i, uint64_t ready, guint p);
 bool schedules_judge(Schedules *s, bool end); /* broken; kept among the findings */
 bool schedules_over(Schedules *s);            /* enough is found, or a limit; result->stop says which */
 double schedules_seconds(const Schedules *s);
+double schedules_cpu(void);
 
 /* ---- schedules_walk.c ---- */
 void schedules_walk(Schedules *s);

@@ -142,5 +142,7 @@ void subject_check_json(const SubjectCheck *c, Output *o) {
   output_double(o, r->seconds);
   output_str(o, ", \"schedules_per_s\": ");
   output_double(o, r->seconds > 0 ? (double)r->schedules / r->seconds : 0);
+  output_str(o, ", \"cpu_seconds\": ");
+  output_double(o, r->cpu);
   output_str(o, "}\n}\n");
 }

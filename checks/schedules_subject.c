@@ -23,8 +23,9 @@ typedef struct {
   RunResult *run;
   GPtrArray *calls; /* arrays of InterleaveCall */
   bool observer;    /* a last process is the checks' */
-  bool looked;      /* it has */
-  bool stepwise;    /* without an observer: judged after each step */
+  bool looked;      /* it has, as step `looked_at` */
+  guint looked_at, steps;
+  bool stepwise; /* without an observer: judged after each step */
   Operation watched;
   char *broken; /* what the last judgement said */
   GString *why;
@@ -69,7 +70,17 @@ static void program_restart(void *data) {
   Bound *b = data;
   g_clear_pointer(&b->broken, g_free);
   b->looked = false;
+  b->steps = 0;
   interleave_restart(b->code);
+}
+
+/* The observer's look changed nothing. */
+static void program_back(void *data, guint steps) {
+  Bound *b = data;
+  g_clear_pointer(&b->broken, g_free);
+  b->looked = b->looked && b->looked_at < steps;
+  b->steps = steps;
+  interleave_back(b->code, steps - b->looked);
 }
 
 static bool is_observer(const Bound *b, guint p) {
@@ -87,9 +98,11 @@ static ProcessState program_pending(void *data, guint p, Operation *out) {
 
 static void program_step(void *data, guint p, bool *failed, bool *changed) {
   Bound *b = data;
+  guint step = b->steps++;
   if (!is_observer(b, p)) return interleave_step(b->code, (int)p, failed, changed);
   *failed = *changed = false;
   b->looked = true;
+  b->looked_at = step;
   judge(b, false);
 }
 
@@ -111,13 +124,14 @@ static int program_count(void *data, uint64_t semaphore) {
 }
 
 static ScheduleProgram program_of(Bound *b) {
-  return (ScheduleProgram){b,
-                           (guint)interleave_processes(b->code) + b->observer,
-                           program_restart,
-                           program_pending,
-                           program_step,
-                           program_broken,
-                           program_count};
+  return (ScheduleProgram){.data = b,
+                           .processes = (guint)interleave_processes(b->code) + b->observer,
+                           .restart = program_restart,
+                           .back = program_back,
+                           .pending = program_pending,
+                           .step = program_step,
+                           .broken = program_broken,
+                           .count = program_count};
 }
 
 /* ---- from the scenario ---- */
@@ -280,6 +294,10 @@ static GPtrArray *expected_broken(const Scenario *s) {
 
 /* ---- all of it ---- */
 
+static bool is_walk(const SchedulesOptions *o) {
+  return o->strategy == SCHEDULES_RANDOM || o->strategy == SCHEDULES_PCT;
+}
+
 static bool same_range(const Operation *a, const Operation *b) {
   return a->object == b->object && a->bytes == b->bytes;
 }
@@ -289,6 +307,7 @@ static SchedulesResult *search(Bound *b, const SchedulesOptions *o) {
   bool states = any_of_states(b);
   b->observer = states && o->strategy == SCHEDULES_DPOR;
   b->stepwise = states && !b->observer;
+  interleave_way_back(b->code, !is_walk(o));
   program_restart(b);
   if (b->observer) judge(b, false);
   for (;;) {
@@ -305,13 +324,10 @@ static void shrink(Bound *b, SchedulesResult *r, guint max_steps) {
   bool observer = b->observer;
   b->observer = false;
   b->stepwise = any_of_states(b);
+  interleave_way_back(b->code, true);
   ScheduleProgram p = program_of(b);
   for (guint i = 0; i < r->findings->len; i++) schedules_shrink(&p, r->findings->pdata[i], max_steps, SHRINK_SCHEDULES);
   b->observer = observer; /* one that was not shortened has the checks' look in it */
-}
-
-static bool bounded(const SchedulesOptions *o) {
-  return o->strategy == SCHEDULES_RANDOM || o->strategy == SCHEDULES_PCT;
 }
 
 SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectCheckOptions *o, GError **error) {
@@ -330,7 +346,7 @@ SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectChec
     c->search = search(&b, &c->options);
     c->observed = b.observer;
     const SchedulesResult *r = c->search;
-    bool all = r->stop == SCHEDULES_EXHAUSTED && !r->cut && !r->bounded && !r->findings->len && !bounded(&c->options);
+    bool all = r->stop == SCHEDULES_EXHAUSTED && !r->cut && !r->bounded && !r->findings->len && !is_walk(&c->options);
     if (o->shrink) shrink(&b, c->search, c->options.max_steps);
     for (guint i = 0; i < r->findings->len; i++) g_ptr_array_add(c->told, tell(&b, r->findings->pdata[i]));
     c->options.wanted = NULL; /* the list ends here */

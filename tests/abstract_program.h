@@ -140,6 +140,11 @@ static inline int abstract_count(void *data, uint64_t s) {
 }
 
 static inline ScheduleProgram abstract_program(Program *g) {
-  return (ScheduleProgram){
-      g, g->processes, abstract_restart, abstract_pending, abstract_step, abstract_broken, abstract_count};
+  return (ScheduleProgram){.data = g,
+                           .processes = g->processes,
+                           .restart = abstract_restart,
+                           .pending = abstract_pending,
+                           .step = abstract_step,
+                           .broken = abstract_broken,
+                           .count = abstract_count};
 }

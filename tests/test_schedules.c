@@ -41,6 +41,16 @@ static int seen_count(void *data, uint64_t semaphore) {
   return abstract_count(((Seen *)data)->program, semaphore);
 }
 
+static ScheduleProgram seen_program(Seen *s) {
+  return (ScheduleProgram){.data = s,
+                           .processes = s->program->processes,
+                           .restart = seen_restart,
+                           .pending = seen_pending,
+                           .step = seen_step,
+                           .broken = seen_broken,
+                           .count = seen_count};
+}
+
 /* Dependence once more, as the words of the literature have it. Rounds of spinning change nothing. */
 static bool conflict(const Operation *a, const Operation *b) {
   bool locks = operation_lock(a->kind) && operation_lock(b->kind),
@@ -100,7 +110,7 @@ static SchedulesResult *search(Program *g, Seen *s, SchedulesOptions o) {
   *s = (Seen){.program = g,
               .traces = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
               .states = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL)};
-  ScheduleProgram p = {s, g->processes, seen_restart, seen_pending, seen_step, seen_broken, seen_count};
+  ScheduleProgram p = seen_program(s);
   if (!o.max_steps) o.max_steps = 500;
   o.at_end = at_end;
   o.user = s;
@@ -521,7 +531,7 @@ static void pct_keeps_its_promise(void) {
   Program g = program("lost update", 2);
   for (guint p = 0; p < 2; p++) PUT(&g, p, LOAD(0, 0), {DO_STORE, 0, 0, 1, 0, 1});
   Seen s = {.program = &g};
-  ScheduleProgram p = {&s, 2, seen_restart, seen_pending, seen_step, seen_broken, seen_count};
+  ScheduleProgram p = seen_program(&s);
   SchedulesOptions o = {.strategy = SCHEDULES_PCT,
                         .changes = 1,
                         .max_schedules = RUNS,
@@ -552,7 +562,7 @@ static void few_preemptions(void) {
   Seen s;
   SchedulesOptions o = {.strategy = SCHEDULES_RANDOM, .max_schedules = 10000, .seed = 4, .findings_max = 1};
   g_autoptr(SchedulesResult) r = search(&g, &s, o);
-  ScheduleProgram p = {&s, 2, seen_restart, seen_pending, seen_step, seen_broken, seen_count};
+  ScheduleProgram p = seen_program(&s);
   expect_int(r->findings->len, ==, 1);
   if (!r->findings->len) return;
   ScheduleFinding *f = r->findings->pdata[0];

@@ -8,6 +8,7 @@
  * In the plain build coro_resume and coro_yield end in a jump to coro_switch, so nothing runs after a switch. */
 #include "model/world/coro.h"
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -239,4 +240,33 @@ void coro_reset(Coro *c, void (*fn)(Coro *self, void *arg), void *arg) {
   c->arg = arg;
   c->ended = false;
   lay_out(c);
+}
+
+/* ---- back to where it was ---- */
+
+bool coro_can_go_back(void) {
+#if defined CORO_UCONTEXT || defined CORO_ASAN
+  return false;
+#elif defined CORO_VALGRIND
+  return !RUNNING_ON_VALGRIND;
+#else
+  return true;
+#endif
+}
+
+/* All that the switch needs lies on the stack, from sp up to the Coro. */
+size_t coro_saved_bytes(const Coro *c) {
+  g_assert(!c->running && !c->ended);
+  return (size_t)((const char *)c - (const char *)c->sp);
+}
+
+void coro_save(const Coro *c, void *to) {
+  memcpy(to, c->sp, coro_saved_bytes(c));
+}
+
+void coro_go_back(Coro *c, const void *saved, size_t bytes) {
+  g_assert(!c->running && bytes <= stack_size(c));
+  c->sp = (char *)c - bytes;
+  c->ended = false;
+  memcpy(c->sp, saved, bytes);
 }

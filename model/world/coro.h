@@ -18,3 +18,10 @@ void coro_yield(Coro *c);  /* back to whoever resumed it; only from inside */
 bool coro_ended(const Coro *c);
 /* Give an ended or dropped coroutine a new function on the same stack, without system calls. */
 void coro_reset(Coro *c, void (*fn)(Coro *self, void *arg), void *arg);
+
+/* A coroutine that has yielded can be put back to where it was, as often as wanted, also after it went on or ended:
+ * what it has on its stack is copied. False: not here (ASan and valgrind keep books of stacks, ucontext hides them). */
+bool coro_can_go_back(void);
+size_t coro_saved_bytes(const Coro *c);
+void coro_save(const Coro *c, void *to); /* coro_saved_bytes(c) of them */
+void coro_go_back(Coro *c, const void *saved, size_t bytes);

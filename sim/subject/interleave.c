@@ -1,48 +1,8 @@
 /* interleave.c - see interleave.h. A process runs on its stack until it is about to do something that others could
- * notice, says what, and yields; going on with it does that. Stores are logged with what was there before; a restart
- * undoes them, last first, and begins every process anew with variables as `start` left them. */
-#include "sim/subject/interleave.h"
-#include "sim/subject/runtime.h"
+ * notice, says what, and yields; going on with it does that. interleave_past.c leads back. */
+#include "sim/subject/interleave_parts.h"
 #include <string.h>
 
-typedef struct {
-  int process; /* of the subject */
-  char *name;
-  const InterleaveCall *calls;
-  guint call; /* under way */
-  bool ended;
-  Operation next;
-  GByteArray *kept;
-} Runner;
-
-typedef struct {
-  uint64_t at;
-  uint32_t bytes, saved; /* saved: where in `old` */
-} Store;
-
-typedef struct {
-  int exclusive; /* runner; -1: nobody */
-  uint64_t shared;
-} Holders;
-
-struct Interleave {
-  Subject *s;
-  GArray *runners; /* of Runner */
-  Runner *running; /* NULL: none */
-  GArray *stores;  /* of Store */
-  GByteArray *old;
-  GArray *holders;  /* of Holders, by lock */
-  GArray *counts;   /* of int, by semaphore, in the first state */
-  char *heap_first; /* contents of private memory in the first state */
-  size_t heap_bytes;
-  guint locks, semaphores; /* there in the first state */
-  uint64_t watched_from, watched_to;
-  bool failed, changed; /* by the operation just done */
-};
-
-static Runner *runner_at(const Interleave *x, int p) {
-  return &g_array_index(x->runners, Runner, p);
-}
 static Interleave *here(void) {
   return subject_here->interleave;
 }
@@ -51,7 +11,9 @@ static Interleave *here(void) {
 
 static void stop_before(OperationKind kind, uint64_t object, uint64_t bytes, const void *pc) {
   Interleave *x = here();
-  x->running->next = (Operation){.kind = kind, .bytes = (uint32_t)bytes, .object = object, .pc = pc};
+  Runner *r = x->running;
+  r->next = (Operation){.kind = kind, .bytes = (uint32_t)bytes, .object = object, .pc = pc};
+  if (r->kept_bytes && ++r->kept_stops > 1) r->kept_bytes = 0;
   coro_yield(subject_here->running->stack);
 }
 
@@ -68,11 +30,17 @@ void interleave_access(const void *pc, uint64_t at, uint64_t bytes, MemAccess ac
 }
 
 const void *interleave_keep(const void *from, uint64_t bytes) {
-  Interleave *x = here();
-  if (!x->running) return from;
-  g_byte_array_set_size(x->running->kept, 0);
-  g_byte_array_append(x->running->kept, from, (guint)bytes);
-  return x->running->kept->data;
+  Runner *r = here()->running;
+  if (!r) return from;
+  if (bytes > r->kept_room) {
+    if (r->kept) g_ptr_array_add(r->outgrown, r->kept);
+    r->kept_room = MAX(r->kept_room * 2, (guint)bytes);
+    r->kept = g_malloc(r->kept_room);
+  }
+  r->kept_bytes = (guint)bytes;
+  r->kept_stops = 0;
+  memcpy(r->kept, from, bytes);
+  return r->kept;
 }
 
 /* ---- locks ---- */
@@ -92,9 +60,6 @@ static const char *lock_name(const Interleave *x, uint64_t lock) {
 static bool free_for(const Holders *h, bool shared) {
   return h->exclusive < 0 && (shared || !h->shared);
 }
-static bool holds(const Holders *h, int p) {
-  return h->exclusive == p || (h->shared >> p & 1);
-}
 static void take(Interleave *x, StmLock lock, bool shared) {
   Holders *h = &g_array_index(x->holders, Holders, lock);
   g_assert(free_for(h, shared));
@@ -107,7 +72,7 @@ static void take(Interleave *x, StmLock lock, bool shared) {
 
 void interleave_lock(StmLock lock, bool shared, const void *pc) {
   Interleave *x = here();
-  if (holds(holders_of(x, lock, pc), self_of(x)))
+  if (lock_holds(holders_of(x, lock, pc), self_of(x)))
     subject_broken(pc, "%s is asked for by who holds it", lock_name(x, lock));
   stop_before(shared ? OPERATION_LOCK_SHARED : OPERATION_LOCK, lock, 0, pc);
   take(x, lock, shared);
@@ -115,7 +80,7 @@ void interleave_lock(StmLock lock, bool shared, const void *pc) {
 
 bool interleave_try(StmLock lock, bool shared, const void *pc) {
   Interleave *x = here();
-  if (holds(holders_of(x, lock, pc), self_of(x))) return false;
+  if (lock_holds(holders_of(x, lock, pc), self_of(x))) return false;
   stop_before(shared ? OPERATION_TRY_SHARED : OPERATION_TRY, lock, 0, pc);
   x->failed = !free_for(holders_of(x, lock, pc), shared);
   if (!x->failed) take(x, lock, shared);
@@ -126,7 +91,7 @@ void interleave_unlock(StmLock lock, const void *pc) {
   Interleave *x = here();
   int self = self_of(x);
   Holders *h = holders_of(x, lock, pc);
-  if (!holds(h, self)) subject_broken(pc, "%s is released by who does not hold it", lock_name(x, lock));
+  if (!lock_holds(h, self)) subject_broken(pc, "%s is released by who does not hold it", lock_name(x, lock));
   bool shared = h->exclusive != self;
   stop_before(shared ? OPERATION_UNLOCK_SHARED : OPERATION_UNLOCK, lock, 0, pc);
   h = holders_of(x, lock, pc);
@@ -138,7 +103,7 @@ void interleave_unlock(StmLock lock, const void *pc) {
 }
 
 bool interleave_holds(StmLock lock, const void *pc) {
-  return holds(holders_of(here(), lock, pc), self_of(here()));
+  return lock_holds(holders_of(here(), lock, pc), self_of(here()));
 }
 
 /* ---- semaphores, spinning ---- */
@@ -192,7 +157,7 @@ void interleave_spin(const void *pc) {
 /* ---- from outside ---- */
 
 /* From one call to the next without a stop in between: nobody could notice. */
-static void go(Interleave *x, Runner *r) {
+void interleave_go(Interleave *x, Runner *r) {
   Subject *s = x->s;
   x->running = r;
   for (;;) {
@@ -205,39 +170,6 @@ static void go(Interleave *x, Runner *r) {
     r->call++;
   }
   x->running = NULL;
-}
-
-static void undo_stores(Interleave *x) {
-  for (guint i = x->stores->len; i-- > 0;) {
-    const Store *st = &g_array_index(x->stores, Store, i);
-    memcpy(x->s->base + st->at, x->old->data + st->saved, st->bytes);
-  }
-  g_array_set_size(x->stores, 0);
-  g_byte_array_set_size(x->old, 0);
-}
-
-static void restore_private(Interleave *x) {
-  Subject *s = x->s;
-  memcpy(s->heap, x->heap_first, x->heap_bytes);
-  memset(s->heap + x->heap_bytes, 0, (size_t)(s->heap_next - s->heap) - x->heap_bytes);
-  s->heap_next = s->heap + x->heap_bytes;
-}
-
-void interleave_restart(Interleave *x) {
-  undo_stores(x);
-  restore_private(x);
-  subject_forget_fault(x->s);
-  g_array_set_size(x->holders, 0);
-  g_array_set_size(x->s->locks, x->locks);
-  g_array_set_size(x->s->semaphores, x->semaphores);
-  for (guint i = 0; i < x->counts->len; i++)
-    g_array_index(x->s->semaphores, Semaphore, i).count = g_array_index(x->counts, int, i);
-  for (guint i = 0; i < x->runners->len; i++) {
-    Runner *r = runner_at(x, (int)i);
-    subject_renew(x->s, r->process);
-    r->call = 0;
-    go(x, r);
-  }
 }
 
 InterleaveState interleave_pending(const Interleave *x, int p, Operation *out) {
@@ -259,7 +191,8 @@ void interleave_step(Interleave *x, int p, bool *failed, bool *changed) {
   guint logged = x->stores->len;
   g_assert(!r->ended);
   x->failed = x->changed = false;
-  go(x, r);
+  interleave_remember(x, p);
+  interleave_go(x, r);
   if (op.kind == OPERATION_WRITE && x->stores->len > logged) {
     const Store *st = &g_array_index(x->stores, Store, logged);
     x->changed = memcmp(x->s->base + st->at, x->old->data + st->saved, st->bytes) != 0;
@@ -304,7 +237,8 @@ Operation interleave_watched(const Interleave *x) {
 static void clear_runner(void *data) {
   Runner *r = data;
   g_free(r->name);
-  g_byte_array_unref(r->kept);
+  g_free(r->kept);
+  g_ptr_array_unref(r->outgrown);
 }
 
 Interleave *interleave_new(Subject *s) {
@@ -318,12 +252,9 @@ Interleave *interleave_new(Subject *s) {
   x->counts = g_array_new(FALSE, FALSE, sizeof(int));
   for (guint i = 0; i < s->semaphores->len; i++)
     g_array_append_val(x->counts, g_array_index(s->semaphores, Semaphore, i).count);
-  x->heap_bytes = (size_t)(s->heap_next - s->heap);
-  x->heap_first = g_memdup2(s->heap, x->heap_bytes);
-  x->locks = s->locks->len;
+  interleave_past_init(x);
   x->watched_from = UINT64_MAX;
   hooks_watch(0, 0, 0, 0, 0); /* or its stores would take a way of their own */
-  x->semaphores = s->semaphores->len;
   return s->interleave = x;
 }
 
@@ -336,7 +267,7 @@ void interleave_free(Interleave *x) {
   g_byte_array_unref(x->old);
   g_array_unref(x->holders);
   g_array_unref(x->counts);
-  g_free(x->heap_first);
+  interleave_past_clear(x);
   g_free(x);
 }
 
@@ -345,67 +276,7 @@ int interleave_add(Interleave *x, const char *name, const InterleaveCall *calls)
   int p = (int)x->runners->len;
   g_assert(p < INTERLEAVE_PROCESSES_MAX);
   Runner r = {.process = subject_fork(x->s, NULL, FIRST_PID + p), .name = g_strdup(name), .calls = calls};
-  r.kept = g_byte_array_new();
+  r.outgrown = g_ptr_array_new_with_free_func(g_free);
   g_array_append_val(x->runners, r);
   return p;
-}
-
-/* ---- words ---- */
-
-const char *interleave_name(const Interleave *x, int p) {
-  return runner_at(x, p)->name;
-}
-const char *interleave_call(const Interleave *x, int p) {
-  const Runner *r = runner_at(x, p);
-  return r->ended ? NULL : r->calls[r->call].name;
-}
-
-static char *memory_words(const Interleave *x, const Operation *op) {
-  const Structure *found = NULL;
-  for (guint i = 1; i < x->s->structures->len; i++) {
-    const Structure *st = &g_array_index(x->s->structures, Structure, i);
-    if (op->object - st->base < st->bytes) found = st;
-  }
-  if (!found) return g_strdup("shared memory");
-  uint64_t in = op->object - found->base;
-  if (found->bytes == found->size) return g_strdup_printf("%s+%" G_GUINT64_FORMAT, found->name, in);
-  return g_strdup_printf("%s[%" G_GUINT64_FORMAT "]+%" G_GUINT64_FORMAT, found->name, in / found->size,
-                         in % found->size);
-}
-
-char *interleave_words(const Interleave *x, const Operation *op) {
-  static const char *const verbs[] = {"reads",          "writes",   "updates",  "takes", "takes (shared)", "tries",
-                                      "tries (shared)", "releases", "releases", "downs", "tries to down",  "ups",
-                                      "spins",          "goes on"};
-  const char *verb = verbs[op->kind];
-  if (operation_memory(op->kind)) {
-    g_autofree char *what = memory_words(x, op);
-    return g_strdup_printf("%s %s", verb, what);
-  }
-  if (operation_lock(op->kind)) return g_strdup_printf("%s %s", verb, lock_name(x, op->object));
-  if (!operation_semaphore(op->kind)) return g_strdup(verb);
-  return g_strdup_printf("%s %s", verb, g_array_index(x->s->semaphores, Semaphore, op->object).name);
-}
-
-char *interleave_place(const Interleave *x, const Operation *op) {
-  return op->pc ? subject_place_words(x->s, op->pc) : NULL;
-}
-
-char *interleave_held(const Interleave *x, int p) {
-  GString *out = g_string_new(NULL);
-  for (guint i = 1; i < x->holders->len; i++)
-    if (holds(&g_array_index(x->holders, Holders, i), p))
-      g_string_append_printf(out, "%s%s", out->len ? ", " : "", lock_name(x, i));
-  return g_string_free(out, out->len == 0);
-}
-
-char *interleave_who_waits(const Interleave *x) {
-  GString *out = g_string_new(NULL);
-  for (int p = 0; p < (int)x->runners->len; p++) {
-    const Runner *r = runner_at(x, p);
-    if (r->ended) continue;
-    g_autofree char *what = interleave_words(x, &r->next), *where = interleave_place(x, &r->next);
-    g_string_append_printf(out, "%s%s waits: %s at %s", out->len ? "; " : "", r->name, what, where ? where : "?");
-  }
-  return g_string_free(out, FALSE);
 }

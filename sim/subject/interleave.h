@@ -1,6 +1,6 @@
 /* interleave.h - a subject's processes, operation by operation, in whatever order the caller chooses: each stops before
  * every access to shared memory, lock, semaphore and round of spinning. All of it can be put back to its first state,
- * without system calls, and as often as wanted.
+ * or to where it was some steps before, without system calls, and as often as wanted.
  *
  * Time does not pass and costs nothing. Sequentially consistent: an access is seen by all at once. A copy of memory
  * (memcpy) is two operations, all its loads and all its stores. The process that waits longest for a lock need not be
@@ -28,6 +28,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Interleave, interleave_free)
 int interleave_add(Interleave *x, const char *name, const InterleaveCall *calls);
 
 void interleave_restart(Interleave *x);
+void interleave_back(Interleave *x, guint steps); /* to what it was after so many steps since the restart */
+/* Is a way back wanted? Unless it is, steps are quicker, and going back is a restart and all of them again. */
+void interleave_way_back(Interleave *x, bool wanted);
 typedef enum { INTERLEAVE_READY, INTERLEAVE_WAITS, INTERLEAVE_ENDED } InterleaveState;
 /* What p does next. Whether OPERATION_SPIN waits is left to the caller. */
 InterleaveState interleave_pending(const Interleave *x, int p, Operation *out);

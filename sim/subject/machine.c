@@ -40,6 +40,7 @@ static void free_proc(void *data) {
   Proc *p = data;
   if (!p) return;
   g_clear_pointer(&p->stack, coro_free);
+  g_clear_pointer(&p->own_stack, coro_free);
   g_free(p->data);
   g_free(p->words);
   g_free(p);
@@ -256,24 +257,85 @@ SubjectState subject_at_once(Subject *s, int process, void (*fn)(int64_t), int64
 
 /* ---- operation by operation (interleave.c) ---- */
 
+static void call_on_own(Subject *s, Proc *p, void (*fn)(int64_t), int64_t argument, const char *name) {
+  g_assert(p->state != SUBJECT_EXITED);
+  p->fn = fn;
+  p->argument = argument;
+  p->doing = name;
+  p->state = SUBJECT_RUNS;
+  p->stack = g_steal_pointer(&p->own_stack);
+  if (p->stack)
+    coro_reset(p->stack, run_call, p);
+  else
+    p->stack = stack_take(s, run_call, p);
+}
+
+static void end_on_own(Proc *p) {
+  p->first_frame = NULL;
+  p->own_stack = g_steal_pointer(&p->stack);
+}
+
 SubjectState subject_run_on(Subject *s, int process, void (*fn)(int64_t), int64_t argument, const char *name) {
   Proc *p = proc_of(s, process);
-  if (!p->stack) subject_call(s, process, fn, argument, name);
+  if (!p->stack) call_on_own(s, p, fn, argument, name);
   enter(s, p);
   s->stops++;
   coro_resume(p->stack);
-  keep_fault(s);
+  if (G_UNLIKELY(s->broken)) keep_fault(s);
   leave(s);
-  if (p->state != SUBJECT_RUNS) stack_give(s, p);
+  if (p->state != SUBJECT_RUNS) end_on_own(p);
   return p->state;
 }
 
 void subject_renew(Subject *s, int process) {
   Proc *p = proc_of(s, process);
-  if (p->stack) stack_give(s, p);
+  if (p->stack) end_on_own(p);
   if (s->loaded == p) s->loaded = NULL;
   memcpy(p->data, s->initial, image_data(s->image).bytes);
   p->state = SUBJECT_RETURNED;
+}
+
+typedef struct {
+  void (*fn)(int64_t);
+  int64_t argument;
+  const char *doing;
+  void *first_frame;
+  SubjectState state;
+  guint32 stack; /* bytes; 0: no call is under way */
+} Saved;
+
+void subject_save(const Subject *s, int process, GByteArray *to) {
+  const Proc *p = proc_of(s, process);
+  ImageRange data = image_data(s->image);
+  Saved v = {p->fn, p->argument, p->doing, p->first_frame, p->state, 0};
+  v.stack = p->stack ? (guint32)coro_saved_bytes(p->stack) : 0;
+  guint at = to->len;
+  g_byte_array_set_size(to, at + (guint)(sizeof v + data.bytes) + v.stack);
+  memcpy(to->data + at, &v, sizeof v);
+  memcpy(to->data + at + sizeof v, s->loaded == p ? data.start : p->data, data.bytes);
+  if (v.stack) coro_save(p->stack, to->data + at + sizeof v + data.bytes);
+}
+
+size_t subject_saved_bytes(const Subject *s, const guint8 *from) {
+  Saved v;
+  memcpy(&v, from, sizeof v);
+  return sizeof v + image_data(s->image).bytes + v.stack;
+}
+
+void subject_go_back(Subject *s, int process, const guint8 *from) {
+  Proc *p = proc_of(s, process);
+  ImageRange data = image_data(s->image);
+  Saved v;
+  memcpy(&v, from, sizeof v);
+  p->fn = v.fn;
+  p->argument = v.argument;
+  p->doing = v.doing;
+  p->state = v.state;
+  memcpy(s->loaded == p ? data.start : p->data, from + sizeof v, data.bytes);
+  if (!v.stack && p->stack) end_on_own(p);
+  if (v.stack && !p->stack) p->stack = g_steal_pointer(&p->own_stack);
+  if (v.stack) coro_go_back(p->stack, from + sizeof v + data.bytes, v.stack);
+  p->first_frame = v.first_frame;
 }
 
 void subject_forget_fault(Subject *s) {

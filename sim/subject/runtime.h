@@ -35,9 +35,9 @@ struct Proc {
   int number, pid;
   ProcId self; /* of the world, while it runs */
   AddressSpace *as;
-  char *data; /* its variables while another's are in place */
-  Coro *stack;
-  void *first_frame; /* of the call under way, on its stack */
+  char *data;              /* its variables while another's are in place */
+  Coro *stack, *own_stack; /* own: kept between calls, so that it is always the same one; NULL: any will do */
+  void *first_frame;       /* of the call under way, on its stack */
   void (*fn)(int64_t);
   int64_t argument;
   const char *doing;
@@ -123,8 +123,13 @@ guint subject_chain(const void *pc, const void **out, guint most);
 SubjectState subject_run_on(Subject *s, int process, void (*fn)(int64_t), int64_t argument, const char *name);
 void subject_renew(Subject *s, int process); /* as forked anew; what was under way is dropped */
 void subject_forget_fault(Subject *s);
+/* What a process has of its own, appended: its variables, its stack, the call under way; put back from there. Only of
+ * one that is driven by subject_run_on, and where coro_can_go_back. */
+void subject_save(const Subject *s, int process, GByteArray *to);
+size_t subject_saved_bytes(const Subject *s, const guint8 *from);
+void subject_go_back(Subject *s, int process, const guint8 *from);
 
-/* ---- interleave.c, on a subject's stack: what objects.c and hooks.c leave to it ---- */
+/* ---- interleave*.c, on a subject's stack: what objects.c and hooks.c leave to it ---- */
 void interleave_access(const void *pc, uint64_t at, uint64_t bytes, MemAccess access);
 void interleave_looked(uint64_t at);                           /* by a check */
 const void *interleave_keep(const void *from, uint64_t bytes); /* a copy, until the next; `from` while nobody runs */

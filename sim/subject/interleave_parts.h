@@ -1,0 +1,77 @@
+/* interleave_parts.h - what the files of interleave.h know of each other; not for others. */
+#pragma once
+#include "sim/subject/interleave.h"
+#include "sim/subject/runtime.h"
+
+typedef struct {
+  int process; /* of the subject */
+  char *name;
+  const InterleaveCall *calls;
+  guint call; /* under way */
+  bool ended;
+  Operation next;
+  /* What was loaded by the first half of a copy. Code has a pointer to it on its stack, so it never moves; room that
+   * was outgrown lives on. */
+  char *kept;
+  guint kept_bytes, kept_room, kept_stops; /* stops: since it was kept; it is needed over one */
+  GPtrArray *outgrown;
+} Runner;
+
+typedef struct {
+  uint64_t at;
+  uint32_t bytes, saved; /* saved: where in `old` */
+} Store;
+
+typedef struct {
+  int exclusive; /* runner; -1: nobody */
+  uint64_t shared;
+} Holders;
+
+/* What a step may have changed, as it was before. */
+typedef struct {
+  int runner;
+  Operation op; /* that it did */
+  guint call, stores, old, locks, semaphores;
+  guint saved; /* where in `saved`: the process, then what its copy had kept, then private memory */
+  guint kept_bytes, kept_stops;
+  char *kept;
+  size_t heap;
+  Holders holders; /* of the operation's lock */
+  int count;       /* of its semaphore */
+} Past;
+
+struct Interleave {
+  Subject *s;
+  GArray *runners; /* of Runner */
+  Runner *running; /* NULL: none */
+  GArray *stores;  /* of Store */
+  GByteArray *old;
+  GArray *holders;  /* of Holders, by lock */
+  GArray *counts;   /* of int, by semaphore, in the first state */
+  char *heap_first; /* contents of private memory in the first state */
+  size_t heap_bytes;
+  guint locks, semaphores; /* there in the first state */
+  uint64_t watched_from, watched_to;
+  bool failed, changed; /* by the operation just done */
+  GArray *past;         /* of Past, by step */
+  GByteArray *saved;
+  bool replays; /* nothing is saved: a way back is gone again from the first state */
+};
+
+static inline Runner *runner_at(const Interleave *x, int p) {
+  return &g_array_index(x->runners, Runner, p);
+}
+static inline int *semaphore_count(const Interleave *x, uint64_t semaphore) {
+  return &g_array_index(x->s->semaphores, Semaphore, semaphore).count;
+}
+static inline bool lock_holds(const Holders *h, int p) {
+  return h->exclusive == p || (h->shared >> p & 1);
+}
+
+/* ---- interleave.c ---- */
+void interleave_go(Interleave *x, Runner *r); /* to before its next operation */
+
+/* ---- interleave_past.c ---- */
+void interleave_remember(Interleave *x, int p); /* before p's step */
+void interleave_past_init(Interleave *x);
+void interleave_past_clear(Interleave *x);

@@ -1,0 +1,61 @@
+/* interleave_words.c - what an operation is, where in the code, and who waits for what; see interleave.h. */
+#include "sim/subject/interleave_parts.h"
+
+const char *interleave_name(const Interleave *x, int p) {
+  return runner_at(x, p)->name;
+}
+const char *interleave_call(const Interleave *x, int p) {
+  const Runner *r = runner_at(x, p);
+  return r->ended ? NULL : r->calls[r->call].name;
+}
+
+static char *memory_words(const Interleave *x, const Operation *op) {
+  const Structure *found = NULL;
+  for (guint i = 1; i < x->s->structures->len; i++) {
+    const Structure *st = &g_array_index(x->s->structures, Structure, i);
+    if (op->object - st->base < st->bytes) found = st;
+  }
+  if (!found) return g_strdup("shared memory");
+  uint64_t in = op->object - found->base;
+  if (found->bytes == found->size) return g_strdup_printf("%s+%" G_GUINT64_FORMAT, found->name, in);
+  return g_strdup_printf("%s[%" G_GUINT64_FORMAT "]+%" G_GUINT64_FORMAT, found->name, in / found->size,
+                         in % found->size);
+}
+
+char *interleave_words(const Interleave *x, const Operation *op) {
+  static const char *const verbs[] = {"reads",          "writes",   "updates",  "takes", "takes (shared)", "tries",
+                                      "tries (shared)", "releases", "releases", "downs", "tries to down",  "ups",
+                                      "spins",          "goes on"};
+  const char *verb = verbs[op->kind];
+  if (operation_memory(op->kind)) {
+    g_autofree char *what = memory_words(x, op);
+    return g_strdup_printf("%s %s", verb, what);
+  }
+  if (operation_lock(op->kind))
+    return g_strdup_printf("%s %s", verb, g_array_index(x->s->locks, Lock, op->object).name);
+  if (!operation_semaphore(op->kind)) return g_strdup(verb);
+  return g_strdup_printf("%s %s", verb, g_array_index(x->s->semaphores, Semaphore, op->object).name);
+}
+
+char *interleave_place(const Interleave *x, const Operation *op) {
+  return op->pc ? subject_place_words(x->s, op->pc) : NULL;
+}
+
+char *interleave_held(const Interleave *x, int p) {
+  GString *out = g_string_new(NULL);
+  for (guint i = 1; i < x->holders->len; i++)
+    if (lock_holds(&g_array_index(x->holders, Holders, i), p))
+      g_string_append_printf(out, "%s%s", out->len ? ", " : "", g_array_index(x->s->locks, Lock, i).name);
+  return g_string_free(out, out->len == 0);
+}
+
+char *interleave_who_waits(const Interleave *x) {
+  GString *out = g_string_new(NULL);
+  for (int p = 0; p < (int)x->runners->len; p++) {
+    const Runner *r = runner_at(x, p);
+    if (r->ended) continue;
+    g_autofree char *what = interleave_words(x, &r->next), *where = interleave_place(x, &r->next);
+    g_string_append_printf(out, "%s%s waits: %s at %s", out->len ? "; " : "", r->name, what, where ? where : "?");
+  }
+  return g_string_free(out, FALSE);
+}
