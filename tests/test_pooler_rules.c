@@ -398,6 +398,60 @@ static void waits_and_attempts(void) {
   sample_clear(&s);
 }
 
+/* ---- outages of a server that meet ---- */
+
+#define OF_DB1                                                                                                         \
+  { .kind = PATH_SERVER, .index = 0, .copy = NONE }
+#define RESTART(at_ms, takes)                                                                                          \
+  { .verb = EVENT_RESTART, .at_ns = (at_ms)*MS, .takes_ns = takes, .for_ns = NO_LIMIT, .target = OF_DB1 }
+
+/* The second one stops what the first is about to start: down from 2 to 11.5. Tried at 4, 5, ... 12. */
+static void restart_within_a_restart(void) {
+  Sample s;
+  static const EventDef two[] = {RESTART(2, 4 * MS), RESTART(3, 8 * MS + MS / 2)};
+  sample_init(&s);
+  s.pools[0].react.refused = REACT_WAIT;
+  s.pools[0].server_login_retry_ns = MS;
+  events(&s, two, 2);
+  sample_client(&s, "a", 4, &asks);
+  sample_run(&s);
+  expect_int(sample_metric(&s, "queries.ok"), ==, 1);
+  expect_near(sample_metric(&s, "wait_ms.max"), 8, 1e-9);
+  expect_int(sample_metric(&s, "opens"), ==, 9);
+  sample_clear(&s);
+}
+
+/* A start of a server that was started since is no second one: the backend forked at 7 lives on. */
+static void restart_ends_a_kill(void) {
+  Sample s;
+  static const EventDef kill_restart[] = {{.verb = EVENT_KILL, .at_ns = MS, .for_ns = 10 * MS, .target = OF_DB1},
+                                          RESTART(2, 4 * MS)};
+  sample_init(&s);
+  s.pools[0].react.refused = REACT_WAIT;
+  s.pools[0].server_login_retry_ns = MS + MS / 2;
+  events(&s, kill_restart, 2);
+  sample_client(&s, "a", 4, &asks); /* tried at 4, 5.5, 7; runs over the kill's end at 11 */
+  sample_run(&s);
+  expect_int(sample_metric(&s, "queries.ok"), ==, 1);
+  expect_near(sample_metric(&s, "wait_ms.max"), 3, 1e-9);
+  sample_clear(&s);
+}
+
+/* Its backend is gone although its pooler has not closed it yet. */
+static void restart_while_one_closes(void) {
+  Sample s;
+  static const EventDef paused[] = {{.verb = EVENT_PAUSE, .at_ns = 12 * MS, .for_ns = NO_LIMIT, .target = ALL},
+                                    RESTART(13, MS)};
+  sample_init(&s);
+  s.pools[0].steps[POOLSTEP_CLOSE] = (StepChange){DO_LATE, 10 * MS};
+  events(&s, paused, 2);
+  sample_client(&s, "a", 0, &asks);
+  sample_run(&s);
+  expect_int(sample_metric(&s, "queries.ok"), ==, 1);
+  expect_int(sample_metric(&s, "backends.last"), ==, 0);
+  sample_clear(&s);
+}
+
 int main(void) {
   return suite_run("pooler_rules", (const Case[]){{"a ban passes over", ban_passes_over},
                                                   {"without a ban it fails again", no_ban_fails_again},
@@ -418,5 +472,8 @@ int main(void) {
                                                   {"shutdown cancels", shutdown_cancels},
                                                   {"unasked bytes", unasked_bytes},
                                                   {"waits, wake-ups, attempts", waits_and_attempts},
+                                                  {"restart within a restart", restart_within_a_restart},
+                                                  {"restart ends a kill", restart_ends_a_kill},
+                                                  {"restart while one closes", restart_while_one_closes},
                                                   {0}});
 }

@@ -315,7 +315,7 @@ static Step connect_it(Pooler *p, Cancel *x, ProcId self) {
   if (step_is(p, x->pool, POOLSTEP_CARRIER, DO_TWICE)) twin(p, x);
   pick_host(p, x);
   LinkFault fault = fault_to(p, x);
-  if (fault == FAULT_REFUSE || !p->hosts[x->host]->up) return carrier_failed(p, x);
+  if (fault == FAULT_REFUSE || p->hosts[x->host]->down) return carrier_failed(p, x);
   bool link = x->flags & XF_LINKED;
   x->stage = link ? X_FORWARD : X_DELIVER;
   if (fault == FAULT_SILENT) {
@@ -380,7 +380,7 @@ static Step eof(Pooler *p, Cancel *x, ProcId self) {
 
 static Step match(Pooler *p, Cancel *x, ProcId self) {
   PgHost *h = p->hosts[x->host];
-  int b = h->up ? host_match(h, x->pid, x->secret, x->flags & XF_BY_SECRET) : -1;
+  int b = h->down ? -1 : host_match(h, x->pid, x->secret, x->flags & XF_BY_SECRET);
   if (b < 0) {
     if (!(x->flags & XF_JUDGED))
       outcome_keep(p, x, OUT_LOST, NULL); /* logged by the server: wrong key, or no such pid */

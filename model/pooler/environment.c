@@ -96,7 +96,7 @@ void events_look(Pooler *p) {
 static void kill_servers(Pooler *p, const Path *at, bool silent) {
   for (guint i = 0; i < p->n_servers; i++) {
     Server *s = &p->servers[i];
-    if (!server_meant(p, s, at) || s->state == SV_CLOSING || !s->backend) continue;
+    if (!server_meant(p, s, at) || !s->backend) continue;
     server_die(p, s, silent || link_fault(p, LINK_POOLER_TO_SERVER, s->host) == FAULT_NO_EOF);
   }
 }
@@ -112,7 +112,7 @@ static void cut_link(Pooler *p, const Path *at, bool cut) {
   }
 }
 
-static void kill_it(Pooler *p, const EventDef *e, bool silent) {
+static void kill_it(Pooler *p, const EventDef *e, bool silent, uint16_t outage) {
   const Path *at = &e->target;
   if (at->kind == PATH_LINK) {
     cut_link(p, at, true);
@@ -128,15 +128,13 @@ static void kill_it(Pooler *p, const EventDef *e, bool silent) {
     return;
   }
   kill_servers(p, at, silent);
-  if (at->kind == PATH_SERVER && e->verb != EVENT_SEND) p->hosts[at->index]->up = 0;
+  if (at->kind == PATH_SERVER && e->verb != EVENT_SEND) host_stop(p->hosts[at->index], outage);
 }
 
-static void revive(Pooler *p, const Path *at) {
+/* Of outages that meet, the one that began last says when a server is up again: it stopped what the others start. */
+static void revive(Pooler *p, const Path *at, uint16_t outage) {
   if (at->kind == PATH_LINK) cut_link(p, at, false);
-  if (at->kind == PATH_SERVER) {
-    host_restart(p->hosts[at->index]);
-    p->hosts[at->index]->up = 1;
-  }
+  if (at->kind == PATH_SERVER) host_start(p->hosts[at->index], outage);
   if (at->kind == PATH_POOLER) pooler_process_up(p, at->index);
   tick_wake(p);
 }
@@ -171,11 +169,11 @@ static void use_config(Pooler *p, const EventDef *e) {
     if (p->configs->pdata[i] == e->config) p->shared->config = (uint16_t)i;
 }
 
-static void act(Pooler *p, const EventDef *e) {
+static void act(Pooler *p, const EventDef *e, uint16_t outage) {
   switch (e->verb) {
   case EVENT_KILL:
-  case EVENT_RESTART: kill_it(p, e, false); break;
-  case EVENT_CUT: kill_it(p, e, true); break;
+  case EVENT_RESTART: kill_it(p, e, false, outage); break;
+  case EVENT_CUT: kill_it(p, e, true, outage); break;
   case EVENT_SEND: unasked(p, &e->target, e->bytes); break;
   case EVENT_PAUSE: pause_pools(p, &e->target, true); break;
   case EVENT_RESUME: pause_pools(p, &e->target, false); break;
@@ -196,14 +194,14 @@ static void act(Pooler *p, const EventDef *e) {
 }
 
 /* What comes `takes` later, as a step of its own. */
-static void act_after(Pooler *p, const EventDef *e) {
-  if (e->verb == EVENT_RESTART) revive(p, &e->target);
+static void act_after(Pooler *p, const EventDef *e, uint16_t outage) {
+  if (e->verb == EVENT_RESTART) revive(p, &e->target, outage);
   if (e->verb == EVENT_RELOAD) reload_move(p);
   if (e->verb == EVENT_SHUTDOWN) pooler_shutdown_ends(p);
 }
 
-static void undo(Pooler *p, const EventDef *e) {
-  if (e->verb == EVENT_KILL || e->verb == EVENT_CUT) revive(p, &e->target);
+static void undo(Pooler *p, const EventDef *e, uint16_t outage) {
+  if (e->verb == EVENT_KILL || e->verb == EVENT_CUT) revive(p, &e->target, outage);
   if (e->verb == EVENT_PAUSE) pause_pools(p, &e->target, false);
   if (e->verb == EVENT_SET) p->shared->config = p->shared->config_before;
   for (guint i = 0; i < p->n_pools; i++) pool_grow(p, i, POKE_TICK);
@@ -214,6 +212,7 @@ static Step event_resume(World *w, ProcId self, void *locals) {
   Pooler *p = world_data(w, self);
   EventProcess *t = locals;
   const EventDef *e = event_of(p, t->event);
+  uint16_t outage = (uint16_t)(t->event + 1);
   switch (t->stage) {
   case EV_WAIT:
     t->stage = EV_ACT;
@@ -221,14 +220,14 @@ static Step event_resume(World *w, ProcId self, void *locals) {
     return step_ran();
   case EV_ACT:
     t->stage = EV_AFTER;
-    act(p, e);
+    act(p, e, outage);
     return wait_ns(MAX(e->takes_ns, 0));
   case EV_AFTER:
     t->stage = EV_UNDO;
-    act_after(p, e);
+    act_after(p, e, outage);
     if (e->for_ns < 0) return step_done();
     return step_sleep(e->for_ns);
-  default: undo(p, e); return step_done();
+  default: undo(p, e, outage); return step_done();
   }
 }
 

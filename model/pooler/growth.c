@@ -228,11 +228,25 @@ static void refuse_waiters(Pooler *p, guint pool) {
   }
 }
 
+/* After so many failures in a row. */
+static int64_t back_off_ns(const BackOff *b, guint failures) {
+  int64_t ns = MIN(b->first_ns, b->max_ns);
+  for (guint i = 1; i < failures && ns < b->max_ns && b->factor > 1; i++)
+    ns = ns > b->max_ns / b->factor ? b->max_ns : ns * b->factor;
+  return ns;
+}
+
+/* Counted no further than it matters: a server that is down for good would give a state for each attempt. */
+static void count_failure(const PoolConfig *c, Pool *pl) {
+  const BackOff *b = &c->back_off;
+  if (b->factor > 1 && (pl->failures == 0 || back_off_ns(b, pl->failures) < b->max_ns)) pl->failures++;
+}
+
 static void opening_failed(Pooler *p, guint pool, guint host) {
   const PoolConfig *c = pool_config(p, pool);
   Pool *pl = pool_at(p, pool);
   pl->flags |= PLF_FAILED;
-  pl->failures++;
+  count_failure(c, pl);
   pool_ban(p, pool, host);
   switch (c->react.refused) {
   case REACT_RETRY: break;
@@ -246,11 +260,7 @@ void pool_sleep(Pooler *p, guint pool) {
   const PoolConfig *c = pool_config(p, pool);
   Pool *pl = pool_at(p, pool);
   int64_t ns = c->server_login_retry_ns;
-  if (c->back_off.factor > 0) {
-    ns = c->back_off.first_ns;
-    for (guint i = 1; i < pl->failures && ns < c->back_off.max_ns; i++) ns *= c->back_off.factor;
-    ns = MIN(ns, c->back_off.max_ns);
-  }
+  if (c->back_off.factor > 0) ns = back_off_ns(&c->back_off, pl->failures);
   if (ns <= 0 || pl->flags & PLF_ASLEEP || p->shared->clients_left == 0) return;
   pl->flags |= PLF_ASLEEP;
   watch_start(p, WATCH_RETRY, pool, ns, false, 0, 0);

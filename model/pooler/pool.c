@@ -335,11 +335,10 @@ void pool_check_in(Pooler *p, Server *s) {
     pooler_mark(p, POOLER_DOUBLE_FREE, "server %u is checked in twice", server_id(p, s));
   }
   if (s->state == SV_IDLE || s->state == SV_FREE || s->state == SV_CLOSING) return;
-  Pool *pl = pool_at(p, s->pool);
   if (!(s->flags & SVF_CHECKED_IN)) {
     bool tracked = taken_check_in(p, s->pool, s);
     s->flags |= SVF_CHECKED_IN;
-    if (!tracked) pl->failures++, s->flags |= SVF_SPENT;
+    if (!tracked) s->flags |= SVF_SPENT;
   }
   s->owner = 0;
   if (unfit(p, s)) {

@@ -152,6 +152,7 @@ void server_die(Pooler *p, Server *s, bool silent) {
   backend_exit(p, s);
   server_core_back(p, s);
   server_unlock(p, s);
+  if (s->state == SV_CLOSING) return;
   s->flags |= silent ? SVF_CUT : SVF_BROKEN;
   if (silent) {
     if (s->pc == SP_END || s->pc == SP_OWN_END) timer_drop(p->w, s->proc);

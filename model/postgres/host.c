@@ -1,13 +1,11 @@
 /* host.c - see host.h. Pids in turn are those of a kernel that counts up; at once is what small containers and Windows
  * do (Munro on pgsql-hackers: pids come again very soon there). */
 #include "model/postgres/host.h"
-#include <string.h>
 
 PgHost *host_new(Arena *a, const PgHostConfig *c) {
   g_assert(c->backends_max > 0 && c->backends_max < UINT16_MAX && c->pid_start > 0 && c->pid_max >= c->pid_start);
   PgHost *h = arena_alloc(a, sizeof(PgHost) + (size_t)c->backends_max * sizeof(PgBackend));
   h->n = (uint16_t)c->backends_max;
-  h->up = 1;
   return h;
 }
 
@@ -38,7 +36,7 @@ static int free_backend(const PgHost *h) {
 int host_fork(PgHost *h, const PgHostConfig *c, uint16_t conn) {
   int i = free_backend(h);
   uint32_t pid = free_pid(h, c);
-  if (!h->up || i < 0 || !pid) return -1;
+  if (h->down || i < 0 || !pid) return -1;
   if (!c->at_once) h->last_pid = pid;
   h->forked++;
   h->backends[i] = (PgBackend){.pid = pid, .secret = c->secret_given ? c->secret : h->forked, .conn = conn};
@@ -66,7 +64,14 @@ uint32_t host_key_pid(const PgHost *h, const PgHostConfig *c, int backend) {
   return c->key_bytes ? h->backends[backend].pid : 0;
 }
 
-void host_restart(PgHost *h) {
-  memset(h->backends, 0, h->n * sizeof(PgBackend));
+void host_stop(PgHost *h, uint16_t outage) {
+  g_assert(outage > 0);
+  h->down = outage;
+}
+
+void host_start(PgHost *h, uint16_t outage) {
+  if (h->down != outage) return;
+  for (int i = 0; i < h->n; i++) g_assert(!h->backends[i].pid);
+  h->down = 0;
   h->last_pid = 0;
 }

@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
   uint32_t last_pid, forked;
-  uint16_t n, up;
+  uint16_t n, down; /* down: by which outage; 0: it is up */
   PgBackend backends[];
 } PgHost;
 
@@ -43,4 +43,7 @@ int host_match(const PgHost *h, uint32_t pid, uint32_t secret, bool by_secret);
 /* The process that has this pid now is sent SIGINT. -1: there is none. */
 int host_signal(PgHost *h, uint32_t pid);
 uint32_t host_key_pid(const PgHost *h, const PgHostConfig *c, int backend); /* what BackendKeyData says; 0: nothing */
-void host_restart(PgHost *h); /* all backends are gone; pids start anew, keys do not */
+/* Down until this outage (> 0) ends; it takes the place of one that lasts. All backends have exited before the end. */
+void host_stop(PgHost *h, uint16_t outage);
+/* The end of an outage. Pids start anew, keys do not; nothing when the server is up, or another outage began since. */
+void host_start(PgHost *h, uint16_t outage);
