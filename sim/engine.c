@@ -7,7 +7,7 @@
 #include "sim/event_queue.h"
 #include <string.h>
 
-enum { STUCK_STEPS = 1000000, ARGS_MAX = 64 };
+enum { ARGS_MAX = 64, RECENT = 16 };
 typedef enum { EVENT_RESUME, EVENT_DELIVER, EVENT_TIMER, EVENT_WORKED } EventKind;
 
 /* What the simulator knows of a process beside the world. */
@@ -29,7 +29,12 @@ struct Engine {
   GArray *parked;  /* of ProcId: could go on, but for a guard (world.h, TypeGuide) */
   int64_t now;
   uint64_t n_events, n_steps, n_ranked;
-  bool drew; /* from a stream, among more than one */
+  uint64_t instant; /* steps before this instant */
+  uint64_t n_drawn; /* from a stream, among more than one */
+  struct {
+    ProcId who;
+    const char *name, *doing;
+  } recent[RECENT]; /* step i at i % RECENT */
   guint cores_free, run_head, run_tail;
   EngineListener listener;
   void *listening;
@@ -116,7 +121,7 @@ static uint64_t on_choose(void *driver, ChoiceId what, uint64_t n) {
   uint64_t took;
   if (!e->listener.chosen || !e->listener.chosen(e->listening, what, n, &took)) {
     took = rng_below(stream(e, what), n);
-    e->drew |= n > 1;
+    e->n_drawn += n > 1;
   }
   if (e->listener.step) {
     TraceChoice c = {world_choice_name(e->w, what), (int64_t)n, (int64_t)took};
@@ -273,7 +278,14 @@ static bool worked(Engine *e, ProcId p) {
 
 /* ---- steps ---- */
 
-static bool step_over(Engine *e, ProcId p) {
+static EngineEnd limit_reached(const Engine *e) {
+  const EngineConfig *c = &e->config;
+  if (c->max_steps_at_once && e->n_steps - e->instant >= c->max_steps_at_once) return ENGINE_STUCK;
+  return c->max_steps && e->n_steps >= c->max_steps ? ENGINE_STEPS : ENGINE_IDLE;
+}
+
+/* ENGINE_IDLE: go on. */
+static EngineEnd step_over(Engine *e, ProcId p) {
   if (e->listener.step) {
     EngineStep s = {.i = e->n_steps,
                     .t_ns = e->now,
@@ -288,7 +300,8 @@ static bool step_over(Engine *e, ProcId p) {
     forget_notes(e);
   }
   e->n_steps++;
-  return e->listener.after && e->listener.after(e->listening);
+  if (e->listener.after && e->listener.after(e->listening)) return ENGINE_STOPPED;
+  return limit_reached(e);
 }
 
 /* Guards are asked again after each event: whoever's lets him go on does so at once, in the order they were parked. */
@@ -306,22 +319,24 @@ static void unpark(Engine *e) {
 /* Resumes p until it needs something. */
 static EngineEnd go_on(Engine *e, ProcId p) {
   e->current_name = world_name_of(e->w, p);
-  for (guint n = 0; n < STUCK_STEPS; n++) {
+  for (;;) {
     if (world_resumable(e->w, p) && !world_enabled(e->w, p)) {
       leave_core(e, p);
       g_array_append_val(e->parked, p);
       return ENGINE_IDLE;
     }
-    if (e->listener.step) e->current_doing = world_at(e->w, p);
+    e->current_doing = world_at(e->w, p);
+    e->recent[e->n_steps % RECENT].who = p;
+    e->recent[e->n_steps % RECENT].name = e->current_name;
+    e->recent[e->n_steps % RECENT].doing = e->current_doing;
     Step s = world_resume(e->w, p);
     if (s.kind == STEP_WORK && s.ns == 0) s.kind = STEP_RAN;
     if (s.kind != STEP_RAN && s.kind != STEP_WORK) leave_core(e, p);
     if (s.kind == STEP_WORK) work(e, p, s.ns);
     if (s.kind == STEP_SLEEP) plan(e, EVENT_RESUME, p, s.ns, false);
-    if (step_over(e, p)) return ENGINE_STOPPED;
-    if (s.kind != STEP_RAN) return ENGINE_IDLE;
+    EngineEnd end = step_over(e, p);
+    if (end != ENGINE_IDLE || s.kind != STEP_RAN) return end;
   }
-  return ENGINE_STUCK;
 }
 
 static EngineEnd handle(Engine *e, EventPayload ev) {
@@ -349,6 +364,7 @@ EngineEnd engine_run(Engine *e, int64_t until_ns) {
     if (ev.t == INT64_MAX) return ENGINE_CLOCK; /* plan() could go no further */
     event_queue_pop(e->events, &ev);
     g_assert(ev.t >= e->now);
+    if (ev.t > e->now) e->instant = e->n_steps;
     e->now = ev.t;
     e->n_events++;
     EngineEnd end = handle(e, ev.payload);
@@ -374,6 +390,23 @@ uint64_t engine_steps(const Engine *e) {
 uint64_t engine_ties(const Engine *e) {
   return event_queue_ties(e->events);
 }
+uint64_t engine_chances(const Engine *e) {
+  return e->n_drawn + (e->config.ties == TIES_SEEDED ? engine_ties(e) : 0);
+}
 bool engine_seeded(const Engine *e) {
-  return e->drew || (e->config.ties == TIES_SEEDED && engine_ties(e) > 0);
+  return engine_chances(e) > 0;
+}
+
+void engine_place(const Engine *e, GString *out) {
+  uint64_t first = e->n_steps > RECENT ? e->n_steps - RECENT : 0;
+  for (uint64_t i = first; i < e->n_steps; i++) {
+    guint at = (guint)(i % RECENT);
+    bool said = false;
+    for (uint64_t k = first; k < i && !said; k++)
+      said = e->recent[k % RECENT].who == e->recent[at].who &&
+             g_strcmp0(e->recent[k % RECENT].doing, e->recent[at].doing) == 0;
+    if (said) continue;
+    g_string_append_printf(out, "%s%s[%u] %s", i > first ? ", " : "", e->recent[at].name, e->recent[at].who,
+                           e->recent[at].doing);
+  }
 }

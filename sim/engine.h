@@ -16,6 +16,7 @@ typedef struct {
   guint cores;        /* 0: none are counted */
   int64_t quantum_ns; /* 0: none */
   Ties ties;
+  uint64_t max_steps, max_steps_at_once; /* on the whole; without time going on. 0: no limit */
 } EngineConfig;
 
 /* One step, told to the listener when it is over. Texts live during the call. */
@@ -42,10 +43,10 @@ void engine_free(Engine *e);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Engine, engine_free)
 void engine_listen(Engine *e, const EngineListener *l, void *listener);
 
-typedef enum { ENGINE_IDLE, ENGINE_TIME, ENGINE_STOPPED, ENGINE_STUCK, ENGINE_CLOCK } EngineEnd;
+typedef enum { ENGINE_IDLE, ENGINE_TIME, ENGINE_STOPPED, ENGINE_STEPS, ENGINE_STUCK, ENGINE_CLOCK } EngineEnd;
 /* Until nothing is pending (IDLE), the clock would pass until_ns (TIME; < 0: no limit), `after` or
- * `cut` said stop (STOPPED), one process took a million steps without time going on (STUCK), or what comes next is
- * later than int64 ns can say (CLOCK; 292 years). */
+ * `cut` said stop (STOPPED), max_steps were taken (STEPS), max_steps_at_once without time going on (STUCK), or what
+ * comes next is later than int64 ns can say (CLOCK; 292 years). */
 EngineEnd engine_run(Engine *e, int64_t until_ns);
 int64_t engine_now(const Engine *e);
 int64_t engine_next(const Engine *e); /* time of what comes next; INT64_MAX: nothing */
@@ -55,3 +56,8 @@ uint64_t engine_ties(const Engine *e); /* events that had an equal in time when 
 /* The seed decided something: a draw among several, or the order of a tie. False: every seed gives this very run, since
  * up to its end no two seeds had anything to differ in. */
 bool engine_seeded(const Engine *e);
+/* How often the seed could decide something so far; of two states that are equal the same follows only if it is asked
+ * for nothing in between. */
+uint64_t engine_chances(const Engine *e);
+/* Appends who has taken the last few steps, each kind once, in order: "server[3] connect, server[3] log in". */
+void engine_place(const Engine *e, GString *out);

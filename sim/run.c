@@ -5,6 +5,7 @@
 #include "sim/run.h"
 #include "sim/expect.h"
 #include "sim/hot_spots.h"
+#include "sim/rounds.h"
 #include "sim/subject/child.h"
 #include "sim/tracing.h"
 #include <string.h>
@@ -22,7 +23,10 @@ typedef struct {
   bool exact;   /* judge after every step, however large */
   bool strided; /* a step went unjudged */
   bool broken;
-  uint64_t due; /* entries that the steps since the last judgement are worth */
+  uint64_t due;     /* entries that the steps since the last judgement are worth */
+  int64_t until_ns; /* -1: none */
+  Rounds rounds;
+  Round round; /* steps 0: it has not been seen to go round */
 } Run;
 
 /* ---- judging ---- */
@@ -54,8 +58,8 @@ static int64_t until_ns(const Scenario *s) {
 /* A recorded run ended after this step although more was to come. */
 static bool was_interrupted(const Run *r) {
   if (!r->o->saw || !r->o->stop_at || (int64_t)engine_steps(r->engine) != r->o->stop_at) return false;
-  int64_t next = engine_next(r->engine), until = until_ns(r->scenario);
-  return next < INT64_MAX && (until < 0 || next <= until);
+  int64_t next = engine_next(r->engine);
+  return next < INT64_MAX && (r->until_ns < 0 || next <= r->until_ns);
 }
 
 static bool interrupted(void *data) {
@@ -65,9 +69,15 @@ static bool interrupted(void *data) {
   return r->result->interrupted || r->result->late;
 }
 
+/* What the stack of a subject's code holds is in no hash of a state. */
+static bool goes_round(Run *r) {
+  if (model_subject(r->model)) return false;
+  return rounds_look(&r->rounds, r->engine, r->model->world, r->until_ns >= 0, &r->round);
+}
+
 static bool after_step(void *data) {
   Run *r = data;
-  if (interrupted(r) || model_fault(r->model)) return true;
+  if (interrupted(r) || model_fault(r->model) || goes_round(r)) return true;
   if (r->result->checks->len == 0) return r->tracing && tracing_stopped(r->tracing);
   uint64_t size = r->model->ops->size(r->model);
   r->due += JUDGE_COST;
@@ -141,6 +151,24 @@ static void judge_pending(Run *r) {
   }
 }
 
+static char *endless_words(const Run *r, EngineEnd end) {
+  g_autoptr(GString) place = g_string_new(NULL);
+  engine_place(r->engine, place);
+  uint64_t steps = engine_steps(r->engine);
+  double ms = (double)r->round.ns / 1e6;
+  if (r->round.steps && r->round.ns)
+    return g_strdup_printf("it goes round for ever, the same state every %" G_GUINT64_FORMAT " steps and %.15g ms: %s",
+                           r->round.steps, ms, place->str);
+  if (r->round.steps)
+    return g_strdup_printf("livelock: the same state every %" G_GUINT64_FORMAT " steps, and no time passes: %s",
+                           r->round.steps, place->str);
+  if (end == ENGINE_STEPS)
+    return g_strdup_printf("the limit of %" G_GUINT64_FORMAT " steps (max_steps), at %s", steps, place->str);
+  return g_strdup_printf("the limit of steps at one instant (max_steps_at_once), after %" G_GUINT64_FORMAT
+                         " steps, at %s",
+                         steps, place->str);
+}
+
 static void conclude(Run *r, EngineEnd end) {
   RunResult *res = r->result;
   if (res->interrupted)
@@ -151,13 +179,13 @@ static void conclude(Run *r, EngineEnd end) {
     res->stopped = g_strdup("the limit of time");
   else if (r->broken)
     res->stopped = g_strdup("a check was violated");
-  else if (end == ENGINE_STUCK)
-    res->stopped = g_strdup("a process ran a million steps without time going on");
+  else if (r->round.steps || end == ENGINE_STUCK || end == ENGINE_STEPS)
+    res->stopped = endless_words(r, end);
   else if (end == ENGINE_CLOCK)
     res->stopped = g_strdup("the clock is at its end, 292 years after the start");
   else if (end == ENGINE_IDLE && !r->model->ops->done(r->model))
     res->stopped = model_deadlock_words(r->model->world);
-  res->limited = end == ENGINE_TIME || end == ENGINE_CLOCK || res->late;
+  res->limited = end == ENGINE_TIME || end == ENGINE_CLOCK || end == ENGINE_STEPS || end == ENGINE_STUCK || res->late;
   if (!r->broken && r->result->checks->len) judge(r);
   if (engine_next(r->engine) == INT64_MAX) judge_pending(r);
 }
@@ -171,13 +199,19 @@ static void run_clear(Run *r) {
   g_clear_pointer(&r->result, run_result_free);
 }
 
+static uint64_t steps_of(const Scenario *s, const char *key) {
+  return scenario_is(s, key, "none") ? 0 : (uint64_t)scenario_int(s, key);
+}
+
 static void make_engine(World *w, void *data) {
   Run *r = data;
   static const struct {
     const char *word;
     Ties ties;
   } rules[] = {{"seeded", TIES_SEEDED}, {"timeout_first", TIES_TIMEOUT_FIRST}, {"event_first", TIES_EVENT_FIRST}};
-  EngineConfig config = {.seed = scenario_seed(r->scenario)};
+  EngineConfig config = {.seed = scenario_seed(r->scenario),
+                         .max_steps = steps_of(r->scenario, "max_steps"),
+                         .max_steps_at_once = steps_of(r->scenario, "max_steps_at_once")};
   if (!scenario_is(r->scenario, "machine.cores", "none"))
     config.cores = (guint)scenario_int(r->scenario, "machine.cores");
   if (!scenario_is(r->scenario, "machine.quantum", "none"))
@@ -203,6 +237,7 @@ static bool start(Run *r, GError **error) {
 
 static bool pass(Run *r, GError **error) {
   r->result = run_result_new();
+  r->until_ns = until_ns(r->scenario);
   r->result->command = g_strdup(r->o->command);
   r->result->scenario = g_strdup(scenario_name(r->scenario));
   r->result->profile = g_strdup(scenario_word(r->scenario, "machine.profile"));
@@ -211,7 +246,7 @@ static bool pass(Run *r, GError **error) {
   EngineListener l = {
       .step = r->tracing ? on_step : NULL, .after = after_step, .cut = interrupted, .chosen = on_chosen};
   engine_listen(r->engine, &l, r);
-  EngineEnd end = engine_run(r->engine, until_ns(r->scenario));
+  EngineEnd end = engine_run(r->engine, r->until_ns);
   if (model_trapped(r->model)) {
     g_propagate_error(error, scenario_complain(r->scenario, "subject", "%s", model_fault(r->model)));
     return false;

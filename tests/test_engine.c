@@ -1,6 +1,7 @@
 /* test_engine.c - virtual time against timelines worked out by hand and against queueing theory. */
 #include "model/world/rng.h"
 #include "sim/engine.h"
+#include "sim/rounds.h"
 #include "tests/harness.h"
 
 /* A worker: `bursts` pieces of work of `ns`, then notes when it ended. */
@@ -307,25 +308,111 @@ static void streams_do_not_disturb_each_other(void) {
   expect(memcmp(plain, mixed, sizeof plain) == 0);
 }
 
-/* A stage that only runs never lets time go on. */
-static Step spins(World *w, ProcId self, void *l) {
-  (void)w, (void)self;
-  ((MachineHead *)l)->pc = 0;
-  return step_ran();
-}
-static const Stage spinner_stages[] = {{"spins", spins}};
-static Step spinner_resume(World *w, ProcId p, void *l) {
-  return machine_resume(w, p, l, spinner_stages);
+/* ---- ends of what has none ---- */
+
+/* Goes on for ever: `pause` ns between two steps, with a counter below `period`, or a draw of `dice` sides. */
+typedef struct {
+  uint32_t n, period, dice;
+  int64_t pause;
+} Spinner;
+static Step spinner_resume(World *w, ProcId self, void *l) {
+  Spinner *s = l;
+  (void)self;
+  s->n = (s->n + 1) % s->period;
+  if (s->dice) world_choose(w, world_choice(w, "die"), s->dice);
+  return s->pause < 0 ? step_ran() : step_sleep(s->pause);
 }
 static const char *spinner_at(const World *w, const void *l) {
-  return (void)w, machine_at(l, spinner_stages);
+  (void)w;
+  return ((const Spinner *)l)->n % 2 ? "tack" : "tick";
 }
-static const ProcessType spinner = {"spinner", sizeof(MachineHead), spinner_resume, spinner_at};
+static const ProcessType spinner = {"spinner", sizeof(Spinner), spinner_resume, spinner_at};
+static void add_spinner(Fixture *f, int64_t after_ns, Spinner s) {
+  *(Spinner *)world_locals(f->w, world_spawn(f->w, world_type(f->w, &spinner), after_ns)) = s;
+}
+
+/* One that only runs, and two that take turns with sleeps of nothing: the instant counts, not the process. */
 static void a_loop_without_time_is_stuck(void) {
-  Fixture f = setup((EngineConfig){.seed = 1});
-  world_spawn(f.w, world_type(f.w, &spinner), 0);
-  expect_int(engine_run(f.e, -1), ==, ENGINE_STUCK);
+  for (int64_t pause = -1; pause <= 0; pause++) {
+    Fixture f = setup((EngineConfig){.seed = 1, .max_steps_at_once = 1000});
+    add_spinner(&f, 7, (Spinner){.period = 2, .pause = pause});
+    if (pause == 0) add_spinner(&f, 7, (Spinner){.period = 2, .pause = pause});
+    expect_int(engine_run(f.e, -1), ==, ENGINE_STUCK);
+    expect_int(engine_steps(f.e), ==, 1000);
+    expect_int(engine_now(f.e), ==, 7);
+    teardown(&f);
+  }
+}
+
+/* 900 steps at each of two instants: no limit of 1000 at one of them. The limit on the whole counts both. */
+static void the_instant_begins_anew(void) {
+  Fixture f = setup((EngineConfig){.seed = 1, .max_steps_at_once = 1000, .max_steps = 1500});
+  for (guint i = 0; i < 900; i++) add_spinner(&f, 0, (Spinner){.period = 2, .pause = 5});
+  expect_int(engine_run(f.e, -1), ==, ENGINE_STEPS);
+  expect_int(engine_steps(f.e), ==, 1500);
+  expect_int(engine_now(f.e), ==, 5);
   teardown(&f);
+}
+
+static void the_place_names_each_once(void) {
+  Fixture f = setup((EngineConfig){.seed = 1, .max_steps = 100});
+  g_autoptr(GString) place = g_string_new(NULL);
+  add_spinner(&f, 0, (Spinner){.period = 2, .pause = 1});
+  engine_run(f.e, -1);
+  engine_place(f.e, place);
+  expect_str(place->str, "spinner[1] tick, spinner[1] tack");
+  teardown(&f);
+}
+
+typedef struct {
+  Fixture *f;
+  Rounds rounds;
+  Round found;
+  bool ends;
+} Looker;
+static bool look_for_rounds(void *data) {
+  Looker *l = data;
+  return rounds_look(&l->rounds, l->f->e, l->f->w, l->ends, &l->found);
+}
+/* Steps after which a round was seen; 0: never, in the first window. */
+static uint64_t round_seen(EngineConfig config, const Spinner *s, guint n, bool ends, Round *found) {
+  config.max_steps = ROUNDS_FIRST + ROUNDS_WINDOW + 10;
+  Fixture f = setup(config);
+  Looker l = {.f = &f, .ends = ends};
+  for (guint i = 0; i < n; i++) add_spinner(&f, 0, s[i]);
+  engine_listen(f.e, &(EngineListener){.after = look_for_rounds}, &l);
+  EngineEnd end = engine_run(f.e, -1);
+  uint64_t at = end == ENGINE_STOPPED ? engine_steps(f.e) : 0;
+  *found = l.found;
+  teardown(&f);
+  return at;
+}
+
+/* A round is as long as the counters' common period, and takes its time; a window ends where the round does or not. */
+static void a_state_that_comes_back(void) {
+  Round r;
+  Spinner six = {.period = 6, .pause = 5}, longest = {.period = ROUNDS_WINDOW, .pause = 5},
+          too_long = {.period = ROUNDS_WINDOW + 1, .pause = 5}, at_once = {.period = 6, .pause = -1};
+  expect_int(round_seen((EngineConfig){.seed = 1}, &six, 1, false, &r), ==, ROUNDS_FIRST + 6);
+  expect_int(r.steps, ==, 6);
+  expect_int(r.ns, ==, 30);
+  expect_int(round_seen((EngineConfig){.seed = 1}, &longest, 1, false, &r), ==, ROUNDS_FIRST + ROUNDS_WINDOW);
+  expect_int(round_seen((EngineConfig){.seed = 1}, &too_long, 1, false, &r), ==, 0);
+  expect_int(round_seen((EngineConfig){.seed = 1}, &six, 1, true, &r), ==, 0); /* its `end` will come */
+  expect_int(round_seen((EngineConfig){.seed = 1}, &at_once, 1, true, &r), ==, ROUNDS_FIRST + 6);
+  expect_int(r.ns, ==, 0);
+}
+
+/* Where chance has a say the same state may go on otherwise. */
+static void no_round_by_chance(void) {
+  Round r;
+  Spinner die = {.period = 6, .pause = 5, .dice = 2}, certain = {.period = 6, .pause = 5, .dice = 1};
+  Spinner tied[] = {{.period = 2, .pause = 5}, {.period = 3, .pause = 5}};
+  expect_int(round_seen((EngineConfig){.seed = 1}, &die, 1, false, &r), ==, 0);
+  expect_int(round_seen((EngineConfig){.seed = 1}, &certain, 1, false, &r), ==, ROUNDS_FIRST + 6);
+  expect_int(round_seen((EngineConfig){.seed = 1}, tied, 2, false, &r), ==, 0);
+  expect_int(round_seen((EngineConfig){.seed = 1, .ties = TIES_EVENT_FIRST}, tied, 2, false, &r), ==,
+             ROUNDS_FIRST + 12);
 }
 
 int main(void) {
@@ -342,5 +429,9 @@ int main(void) {
                                   {"a queue obeys queueing theory", a_queue_obeys_queueing_theory},
                                   {"streams do not disturb each other", streams_do_not_disturb_each_other},
                                   {"a loop without time is stuck", a_loop_without_time_is_stuck},
+                                  {"the instant begins anew", the_instant_begins_anew},
+                                  {"the place names each once", the_place_names_each_once},
+                                  {"a state that comes back", a_state_that_comes_back},
+                                  {"no round by chance", no_round_by_chance},
                                   {0}});
 }

@@ -26,6 +26,11 @@ static const KeyInfo rows[] = {
      .about = "Which of several events at one instant comes first under run; check tries all orders."},
     {"end", K_TIME | K_WORD, .dflt = "none", .words = "none", .example = "end: 10s",
      .about = "When a run ends; none: when every process is done."},
+    {"max_steps", K_INT | K_WORD, .dflt = "200000000", .lo = "1", .hi = "1000000000000", .words = "none",
+     .example = "max_steps: 1000000000",
+     .about = "A run of so many steps is over, and incomplete. A run that provably goes round for ever fails sooner."},
+    {"max_steps_at_once", K_INT | K_WORD, .dflt = "10000000", .lo = "1", .hi = "1000000000000", .words = "none",
+     .example = "max_steps_at_once: 100000000", .about = "Likewise, of steps between which no virtual time passes."},
     {"subject", K_TEXT, .example = "subject: ./mine.so",
      .about =
          "Code in place of the built-in model: a shared object by its path from this file, or a bundled subject by its "
