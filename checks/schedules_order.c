@@ -203,7 +203,7 @@ static uint64_t initials(const Order *o, guint i, guint p, const Operation *op, 
     if (k < end && !counts(o, k, i)) continue;
     guint q = k < end ? order_event(o, k)->process : p;
     if (met >> q & 1) continue;
-    guint32 clock[SCHEDULE_PROCESSES_MAX];
+    guint32 clock[SCHEDULE_PROCESSES_MAX] = {0};
     for (guint r = 0; r < o->n; r++) clock[r] = k < end ? clock_of(o, k)[r] : clock_p[r];
     for (guint j = i + 1; k == end && j < end; j++) /* p's op there: only what is there came before it */
       if (counts(o, j, i) && depends(o, j, order_event(o, j)->process, &order_event(o, j)->op, end, p, op))

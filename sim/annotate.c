@@ -73,6 +73,7 @@ void annotate_text(const RunResult *r, GString *out) {
   int shown = 0;
   for (guint i = 0; i < lines->len; i++) {
     const Line *l = &g_array_index(lines, Line, i), *next = i + 1 < lines->len ? l + 1 : NULL;
+    g_assert(l);
     bool more = next && strcmp(next->path, l->path) == 0;
     if (!file || strcmp(file, l->path) != 0) {
       g_autofree char *base = g_path_get_basename(l->path);

@@ -54,6 +54,7 @@ static guint entries(Pack *p, GArray *a) {
 
 /* A check that the model brought along: what is told of it. The few such names are kept for good. */
 static const Check *own_check(const char *name, const char *about, Check *place) {
+  g_assert(place);
   *place = (Check){.name = g_intern_string(name), .about = g_intern_string(about), .sees = SEES_INSIDE};
   return place;
 }

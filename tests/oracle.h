@@ -231,8 +231,8 @@ static void oracle_lwlock(Oracle *o, OracleProcess *p, int lock) {
 }
 
 /* ---- InitProcess, ProcKill ---- */
-/* To 18 the lock group's pointer and lists are a PGPROC's last members (8 + 16 + 16 bytes), and InitProcess only asserts
- * what they are. */
+/* To 18 the lock group's pointer and lists are a PGPROC's last members (8 + 16 + 16 bytes), and InitProcess only
+ * asserts what they are. */
 static int oracle_filled(const Oracle *o) {
   return o->given.version <= 18 ? o->z.pgproc - 40 : o->z.pgproc;
 }

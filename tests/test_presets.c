@@ -74,12 +74,26 @@ static void sizes(void) {
 }
 
 static void policies(void) {
-  static const Member members[] = {
-      MEMBER(take),           MEMBER(give),         MEMBER(initial),       MEMBER(links),
-      MEMBER(leader_at_head), MEMBER(offsets),      MEMBER(order),         MEMBER(read_before_write),
-      MEMBER(one_chunk),      MEMBER(header_place),      MEMBER(child_list),   MEMBER(sinval),        MEMBER(clear_pid_at_exit),
-      MEMBER(bg_autovacuum),  MEMBER(bg_bgworkers), MEMBER(bg_walsenders), MEMBER(bg_prepared),
-      MEMBER(bg_slotsync),    MEMBER(superusers),   MEMBER(snapshots)};
+  static const Member members[] = {MEMBER(take),
+                                   MEMBER(give),
+                                   MEMBER(initial),
+                                   MEMBER(links),
+                                   MEMBER(leader_at_head),
+                                   MEMBER(offsets),
+                                   MEMBER(order),
+                                   MEMBER(read_before_write),
+                                   MEMBER(one_chunk),
+                                   MEMBER(header_place),
+                                   MEMBER(child_list),
+                                   MEMBER(sinval),
+                                   MEMBER(clear_pid_at_exit),
+                                   MEMBER(bg_autovacuum),
+                                   MEMBER(bg_bgworkers),
+                                   MEMBER(bg_walsenders),
+                                   MEMBER(bg_prepared),
+                                   MEMBER(bg_slotsync),
+                                   MEMBER(superusers),
+                                   MEMBER(snapshots)};
   same(members, G_N_ELEMENTS(members));
 }
 

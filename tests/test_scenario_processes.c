@@ -11,7 +11,7 @@ static Scenario *read_text(const char *text, GError **error) {
 
 static void expect_refused(const char *text, const char *said) {
   GError *error = NULL;
-  g_autoptr(Scenario) s = read_text(text, &error);
+  scenario_free(read_text(text, &error));
   expect_str(error ? error->message : "(none)", said);
   g_clear_error(&error);
 }
@@ -23,7 +23,7 @@ static void every_example_is_taken(void) {
     if (!g_str_has_prefix(k->path, "processes") && !g_str_has_prefix(k->path, "@call")) continue;
     GError *error = NULL;
     g_autofree char *text = g_strdup_printf("scenario: s\nsubject: x\n%s\n", k->example ? k->example : "");
-    g_autoptr(Scenario) s = read_text(text, &error);
+    scenario_free(read_text(text, &error));
     expect_str(error ? error->message : NULL, NULL);
     g_clear_error(&error);
     seen++;
@@ -65,7 +65,7 @@ static void loops_nest_four_deep(void) {
   for (int i = 0; i < 5; i++) g_string_append(text, "]}}");
   g_string_append(text, "]}]\n");
   GError *error = NULL;
-  g_autoptr(Scenario) s = read_text(text->str, &error);
+  scenario_free(read_text(text->str, &error));
   expect(error && strstr(error->message, "loops nest at most 4 deep"));
   g_clear_error(&error);
 }

@@ -17,8 +17,7 @@ static void step_words(const TraceDiff *d, const char *name_a, const char *name_
 void trace_diff_words(const TraceDiff *d, const char *name_a, const char *name_b, GString *out) {
   for (guint i = 0; i < d->header->len; i++)
     words("header", &g_array_index(d->header, TraceDifference, i), name_a, name_b, out);
-  if (d->hashes >= 0)
-    g_string_append_printf(out, "state hashes differ from step %" G_GINT64_FORMAT " on\n", d->hashes);
+  if (d->hashes >= 0) g_string_append_printf(out, "state hashes differ from step %" G_GINT64_FORMAT " on\n", d->hashes);
   if (d->stepped)
     step_words(d, name_a, name_b, out);
   else if (d->ended)

@@ -45,7 +45,8 @@ static bool pool_valid(const PoolConfig *c, GError **error) {
       c->fence == FENCE_HOLD || c->fence == FENCE_HOLD_TIMEOUT || c->fence == FENCE_REFCOUNT || c->fence == FENCE_DRAIN;
   if (c->size < 1) return wrong(error, "pool %s: pool_size must be 1 or more", c->name);
   if (waits && c->ack == ACK_NONE)
-    return wrong(error, "pool %s: ack: fire_and_forget sees no EOF that a fence could wait for; it needs wait_eof", c->name);
+    return wrong(error, "pool %s: ack: fire_and_forget sees no EOF that a fence could wait for; it needs wait_eof",
+                 c->name);
   if (c->fence == FENCE_UNLINK && c->lookup != LOOKUP_ARRIVAL_LINK)
     return wrong(error, "pool %s: fence: unlink_unforwarded needs lookup: at_arrival_link; a copied key has no link",
                  c->name);

@@ -12,7 +12,7 @@ struct VectorStand {
   uint64_t *base, *vector;
   guint room, words; /* of base; of vector */
   size_t used;       /* of the arena */
-  bool wide, few; /* few: words vary */
+  bool wide, few;    /* few: words vary */
 };
 
 VectorStand *vector_stand_new(Arena *a) {
@@ -164,9 +164,9 @@ AT(at_wide, VECTOR_WIDE, spread_wide)
 AT_ALL(at_all_wide, VECTOR_WIDE, spread_wide)
 LEAVE(leave_wide, VECTOR_WIDE, gather_wide, differing_wide)
 #else
-#define at_wide at_portable
+#define at_wide     at_portable
 #define at_all_wide at_all_portable
-#define leave_wide leave_portable
+#define leave_wide  leave_portable
 #endif
 
 void vector_stand_at(VectorStand *s, const uint64_t *in) {

@@ -100,7 +100,7 @@ static SampleStats difference(FaultKind more, double more_units, FaultKind less,
 /* A window of loads is one fault and the neighbours it maps. */
 SampleStats bench_around(int64_t window) {
   if (window < 2) return (SampleStats){0};
-  return difference(FAULTS_LOAD, (double)PAGES / (double)window, FAULTS_LOAD_ALONE, PAGES / 4, (double)(window - 1));
+  return difference(FAULTS_LOAD, (double)PAGES / (double)window, FAULTS_LOAD_ALONE, PAGES / 4.0, (double)(window - 1));
 }
 
 SampleStats bench_table(void) {

@@ -9,7 +9,7 @@ typedef struct {
   const StormSeries *order; /* who leaves when: the simulated storm's draws */
   const gint *interrupted;
   void (*progress)(void *data, guint iteration, guint connected); /* may be NULL */
-  void (*full)(void *data); /* all are connected for the last time; may be NULL */
+  void (*full)(void *data);                                       /* all are connected for the last time; may be NULL */
   void *data;
 } RealStorm;
 

@@ -1,5 +1,5 @@
-/* assets.h - files that come with the program: scenarios, suites, presets, profiles, data. Each directory searched holds one
- * folder of each kind; in the repository that is sim/, installed PREFIX/share/stampede/. */
+/* assets.h - files that come with the program: scenarios, suites, presets, profiles, data. Each directory searched
+ * holds one folder of each kind; in the repository that is sim/, installed PREFIX/share/stampede/. */
 #pragma once
 #include <glib.h>
 #include <stdbool.h>

@@ -44,7 +44,8 @@ static void write_all(int fd, const guint8 *at, gsize n) {
 
 static void send_result(int fd, const RunResult *r, const GError *error) {
   g_autoptr(GByteArray) out = g_byte_array_new();
-  bool input = error && error->domain == SCENARIO_ERROR;
+  g_assert(r || error);
+  bool input = !r && error->domain == SCENARIO_ERROR;
   g_byte_array_append(out, (const guint8 *)(r ? "R" : input ? "I" : "E"), 1);
   if (r)
     result_pack(r, out);

@@ -41,7 +41,7 @@ static void __attribute__((noreturn)) give_up(void) {
 static __attribute__((constructor)) void start(void) {
   const char *path = getenv(GATE_ENV_SOCKET), *page = getenv(GATE_ENV_CLOCK), *seed = getenv(GATE_ENV_SEED);
   if (!path || !page || strlen(path) >= sizeof gate.socket) return;
-  strcpy(gate.socket, path); /* copied: a program may write over its environment */
+  memcpy(gate.socket, path, strlen(path) + 1); /* copied: a program may write over its environment */
   gate.random = seed ? strtoull(seed, NULL, 10) : 0;
   int fd = (int)syscall(SYS_openat, AT_FDCWD, page, O_RDONLY | O_CLOEXEC, 0);
   void *at = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(GateClock), PROT_READ, MAP_SHARED, fd, 0);
