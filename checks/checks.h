@@ -14,6 +14,10 @@ Judgement check_slot_owned_once(const Model *m, GString *why);
 Judgement check_locks_released(const Model *m, GString *why);
 Judgement check_no_deadlock(const Model *m, GString *why); /* checks/deadlock.c */
 
+/* checks/code.c */
+Judgement check_no_panic(const Model *m, GString *why);
+Judgement check_semaphores_conserved(const Model *m, GString *why);
+
 /* checks/pooler_cancel.c, checks/pooler_pool.c */
 Judgement pooler_marked(const Model *m, uint64_t marks, GString *why);
 Judgement check_cancel_hits_its_query(const Model *m, GString *why);

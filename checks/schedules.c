@@ -81,17 +81,22 @@ static bool all_wanted(const SchedulesOptions *o, const SchedulesResult *r) {
   return true;
 }
 
-bool schedules_judge(Schedules *s, bool end) {
-  const char *words = s->program->broken ? s->program->broken(s->program->data, end) : NULL;
-  if (!words) return false;
-  if (known(s->result, words)) return true;
+static void keep(Schedules *s, const char *words) {
+  if (known(s->result, words)) return;
   ScheduleFinding *f = g_new0(ScheduleFinding, 1);
   f->words = g_strdup(words);
   f->preemptions = s->preemptions;
   f->order = g_array_new(FALSE, FALSE, sizeof(guint));
   for (guint i = 0; i < s->order.events->len; i++) g_array_append_val(f->order, order_event(&s->order, i)->process);
   g_ptr_array_add(s->result->findings, f);
-  return true;
+}
+
+bool schedules_judge(Schedules *s, bool end) {
+  const ScheduleProgram *p = s->program;
+  const char *words = NULL;
+  guint n = 0;
+  while (p->broken && (words = p->broken(p->data, end, n))) keep(s, words), n++;
+  return n > 0;
 }
 
 bool schedules_over(Schedules *s) {

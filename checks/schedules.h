@@ -22,8 +22,9 @@ typedef struct {
   /* It does that and goes on to before its next operation. *failed: a try did not get what it wanted; *changed: memory
    * is not as it was. */
   void (*step)(void *data, guint p, bool *failed, bool *changed);
-  /* What is broken now, NULL: nothing. `end`: no process goes on any more. Lives until the next call. */
-  const char *(*broken)(void *data, bool end);
+  /* The nth thing that is broken now, NULL: there are no more. `end`: no process goes on any more. Asked for n = 0
+   * first, which judges. Lives until the next time. */
+  const char *(*broken)(void *data, bool end, guint n);
   int (*count)(void *data, uint64_t semaphore); /* in the first state; NULL: all are 0 */
 } ScheduleProgram;
 

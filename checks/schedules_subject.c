@@ -5,9 +5,9 @@
  * that the check looks at, some time. Each state that the check could see is then before one of its loads. What it
  * looks at is learned: where a look goes beyond what was known, the search begins again. */
 #include "checks/schedules_subject.h"
+#include "checks/schedules_judge.h"
 #include "sim/engine.h"
 #include "sim/expect.h"
-#include "sim/own_checks.h"
 #include "sim/scenario/processes.h"
 #include "sim/subject/interleave.h"
 #include "sim/subject/plain.h"
@@ -27,48 +27,14 @@ typedef struct {
   guint looked_at, steps;
   bool stepwise; /* without an observer: judged after each step */
   Operation watched;
-  char *broken; /* what the last judgement said */
-  GString *why;
+  ScheduleJudge judge;
 } Bound;
-
-/* ---- judging ---- */
-
-static const StampedeCheck *own_check(const Bound *b, const Check *c) {
-  const StampedeSubject *code = image_subject(b->model->image);
-  for (guint i = 0; i < code->n_checks; i++)
-    if (strcmp(code->checks[i].name, c->name) == 0) return &code->checks[i];
-  return NULL;
-}
-
-static bool judge_one(Bound *b, const Check *c) {
-  const StampedeCheck *own = own_check(b, c);
-  g_string_truncate(b->why, 0);
-  if (!own) return c->judge(b->model, b->why) == JUDGED_BROKEN;
-  return subject_breaks(model_subject(b->model), own, b->why);
-}
-
-static void judge(Bound *b, bool end) {
-  for (guint i = 0; i < b->run->checks->len && !b->broken; i++) {
-    const Check *c = g_array_index(b->run->checks, CheckResult, i).check;
-    const StampedeCheck *own = own_check(b, c);
-    if (own && own->at_end && !end) continue;
-    if (judge_one(b, c)) b->broken = g_strdup_printf("%s: %s", c->name, b->why->str);
-  }
-}
-
-static bool any_of_states(const Bound *b) {
-  for (guint i = 0; i < b->run->checks->len; i++) {
-    const StampedeCheck *own = own_check(b, g_array_index(b->run->checks, CheckResult, i).check);
-    if (!own || !own->at_end) return true;
-  }
-  return false;
-}
 
 /* ---- the program ---- */
 
 static void program_restart(void *data) {
   Bound *b = data;
-  g_clear_pointer(&b->broken, g_free);
+  judge_forget(&b->judge);
   b->looked = false;
   b->steps = 0;
   interleave_restart(b->code);
@@ -77,7 +43,7 @@ static void program_restart(void *data) {
 /* The observer's look changed nothing. */
 static void program_back(void *data, guint steps) {
   Bound *b = data;
-  g_clear_pointer(&b->broken, g_free);
+  judge_forget(&b->judge);
   b->looked = b->looked && b->looked_at < steps;
   b->steps = steps;
   interleave_back(b->code, steps - b->looked);
@@ -96,27 +62,27 @@ static ProcessState program_pending(void *data, guint p, Operation *out) {
   return b->looked || subject_fault(model_subject(b->model)) ? PROCESS_ENDED : PROCESS_READY;
 }
 
+static void step_code(Bound *b, guint p, bool *failed, bool *changed) {
+  Operation op;
+  interleave_pending(b->code, (int)p, &op);
+  interleave_step(b->code, (int)p, failed, changed);
+  judge_step(&b->judge, &op, *failed);
+}
+
 static void program_step(void *data, guint p, bool *failed, bool *changed) {
   Bound *b = data;
   guint step = b->steps++;
-  if (!is_observer(b, p)) return interleave_step(b->code, (int)p, failed, changed);
+  if (!is_observer(b, p)) return step_code(b, p, failed, changed);
   *failed = *changed = false;
   b->looked = true;
   b->looked_at = step;
-  judge(b, false);
+  judge_state(&b->judge, false);
 }
 
-static const char *program_broken(void *data, bool end) {
+static const char *program_broken(void *data, bool end, guint n) {
   Bound *b = data;
-  const char *fault = subject_fault(model_subject(b->model));
-  if (fault) return fault;
-  if (end && !interleave_over(b->code) && !b->broken) {
-    g_autofree char *who = interleave_who_waits(b->code);
-    b->broken = g_strdup_printf("deadlock: %s", who);
-  }
-  if (end || b->stepwise) judge(b, end);
-  fault = subject_fault(model_subject(b->model)); /* of a check */
-  return fault ? fault : b->broken;
+  if (n == 0 && (end || b->stepwise)) judge_state(&b->judge, end);
+  return judge_broken(&b->judge, n);
 }
 
 static int program_count(void *data, uint64_t semaphore) {
@@ -143,7 +109,7 @@ static const StampedeEntry *entry_of(const StampedeSubject *code, const char *na
 }
 
 /* Loops are unrolled; waits are not: which order comes of them is what is searched. */
-static void add_calls(const ProcessGroup *g, const StampedeSubject *code, GArray *calls) {
+static void add_calls(const ProcessGroup *g, guint copy, const StampedeSubject *code, GArray *calls) {
   int64_t left[PROCESS_LOOPS_MAX] = {0};
   for (guint i = 0; i < g->ops->len; i++) {
     const ProcessOp *op = &g_array_index(g->ops, ProcessOp, i);
@@ -152,7 +118,7 @@ static void add_calls(const ProcessGroup *g, const StampedeSubject *code, GArray
     if (op->code != PROCESS_CALL) continue;
     const StampedeEntry *e = entry_of(code, op->entry);
     g_assert(e);
-    InterleaveCall c = {e->run, op->argument, e->name};
+    InterleaveCall c = {e->run, process_argument(op, copy), e->name};
     g_array_append_val(calls, c);
   }
 }
@@ -171,10 +137,10 @@ static bool add_processes(Bound *b, const Scenario *s, GError **error) {
   if (!groups || too_many(s, groups, error)) return false;
   for (guint i = 0; i < groups->len; i++) {
     const ProcessGroup *g = &g_array_index(groups, ProcessGroup, i);
-    GArray *calls = g_array_new(TRUE, TRUE, sizeof(InterleaveCall));
-    add_calls(g, image_subject(b->model->image), calls);
-    g_ptr_array_add(b->calls, calls);
     for (guint k = 0; k < g->count; k++) {
+      GArray *calls = g_array_new(TRUE, TRUE, sizeof(InterleaveCall));
+      add_calls(g, k, image_subject(b->model->image), calls);
+      g_ptr_array_add(b->calls, calls);
       g_autofree char *name = g->count > 1 ? g_strdup_printf("%s[%u]", g->name, k) : g_strdup(g->name);
       interleave_add(b->code, name, (const InterleaveCall *)(void *)calls->data);
     }
@@ -200,14 +166,14 @@ static bool bind_model(Bound *b, const App *app, const Scenario *s, GError **err
   r->seed = scenario_seed(s);
   if (!expect_checks(s, b->model, &app->checks, r, error)) return false;
   b->code = interleave_new(model_subject(b->model));
+  judge_init(&b->judge, b->model, b->code, r);
   return add_processes(b, s, error);
 }
 
 static void bound_clear(Bound *b) {
   interleave_free(b->code);
   g_ptr_array_unref(b->calls);
-  g_string_free(b->why, TRUE);
-  g_free(b->broken);
+  judge_clear(&b->judge);
   g_clear_pointer(&b->engine, engine_free);
   if (b->model) model_free(b->model);
 }
@@ -247,33 +213,32 @@ static ScheduleTold *tell(Bound *b, const ScheduleFinding *f) {
 
 /* ---- verdicts ---- */
 
-static const ScheduleFinding *finding_of(const SchedulesResult *r, const char *name) {
-  gsize n = name ? strlen(name) : 0;
+static const ScheduleFinding *finding_of(const SchedulesResult *r, const Check *c) {
   for (guint i = 0; i < r->findings->len; i++) {
     const ScheduleFinding *f = r->findings->pdata[i];
-    if (name && strncmp(f->words, name, n) == 0 && g_str_has_prefix(f->words + n, ": ")) return f;
+    if (judge_words_of(c, f->words)) return f;
   }
   return NULL;
 }
 
-static bool of_a_check(const RunResult *run, const SchedulesResult *r, const ScheduleFinding *f) {
+static bool of_a_check(const RunResult *run, const ScheduleFinding *f) {
   for (guint i = 0; i < run->checks->len; i++)
-    if (finding_of(r, g_array_index(run->checks, CheckResult, i).check->name) == f) return true;
+    if (judge_words_of(g_array_index(run->checks, CheckResult, i).check, f->words)) return true;
   return false;
 }
 
 static void give_verdicts(RunResult *run, const SchedulesResult *r, bool all) {
   for (guint i = 0; i < run->checks->len; i++) {
     CheckResult *c = &g_array_index(run->checks, CheckResult, i);
-    const ScheduleFinding *f = finding_of(r, c->check->name);
+    const ScheduleFinding *f = finding_of(r, c->check);
     c->verdict = f ? CHECK_VIOLATED : all ? CHECK_HOLDS : CHECK_NOT_VIOLATED;
     if (!f) continue;
     c->step = (int64_t)f->order->len - 1;
-    c->why = g_strdup(f->words + strlen(c->check->name) + 2);
+    c->why = g_strdup(judge_words_of(c->check, f->words));
   }
   for (guint i = 0; i < r->findings->len && !run->stopped; i++) {
     const ScheduleFinding *f = r->findings->pdata[i];
-    if (!of_a_check(run, r, f)) run->stopped = g_strdup(f->words);
+    if (!of_a_check(run, f)) run->stopped = g_strdup(f->words);
   }
   run->interrupted = r->stop == SCHEDULES_INTERRUPTED;
   run->limited = !all && !r->findings->len;
@@ -286,7 +251,7 @@ static GPtrArray *expected_broken(const Scenario *s) {
     g_autofree char *check = g_strdup_printf("expect[%u].check", i),
                     *verdict = g_strdup_printf("expect[%u].verdict", i);
     if (scenario_given(s, check) && expect_judged_by(s, i, "check") && scenario_is(s, verdict, "violated"))
-      g_ptr_array_add(names, (gpointer)scenario_word(s, check));
+      g_ptr_array_add(names, (gpointer)judge_finding_of(scenario_word(s, check)));
   }
   g_ptr_array_add(names, NULL);
   return names;
@@ -304,12 +269,12 @@ static bool same_range(const Operation *a, const Operation *b) {
 
 /* Until no check has looked at more than was known. */
 static SchedulesResult *search(Bound *b, const SchedulesOptions *o) {
-  bool states = any_of_states(b);
+  bool states = judge_looks_at_states(&b->judge);
   b->observer = states && o->strategy == SCHEDULES_DPOR;
   b->stepwise = states && !b->observer;
   interleave_way_back(b->code, !is_walk(o));
   program_restart(b);
-  if (b->observer) judge(b, false);
+  if (b->observer) judge_state(&b->judge, false);
   for (;;) {
     b->watched = interleave_watched(b->code);
     ScheduleProgram p = program_of(b);
@@ -323,7 +288,7 @@ static SchedulesResult *search(Bound *b, const SchedulesOptions *o) {
 static void shrink(Bound *b, SchedulesResult *r, guint max_steps) {
   bool observer = b->observer;
   b->observer = false;
-  b->stepwise = any_of_states(b);
+  b->stepwise = judge_looks_at_states(&b->judge);
   interleave_way_back(b->code, true);
   ScheduleProgram p = program_of(b);
   for (guint i = 0; i < r->findings->len; i++) schedules_shrink(&p, r->findings->pdata[i], max_steps, SHRINK_SCHEDULES);
@@ -331,7 +296,7 @@ static void shrink(Bound *b, SchedulesResult *r, guint max_steps) {
 }
 
 SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectCheckOptions *o, GError **error) {
-  Bound b = {.calls = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref), .why = g_string_new(NULL)};
+  Bound b = {.calls = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref)};
   SubjectCheck *c = NULL;
   if (bind_model(&b, app, s, error)) {
     c = g_new0(SubjectCheck, 1);

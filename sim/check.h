@@ -22,6 +22,7 @@ typedef struct {
    * its locals); NULL: all of it. */
   bool steps_alone;
   void (*reads)(const Model *m, Footprint *f);
+  bool faults; /* judges what ends a run of real code, model_fault; the others are not asked once it has ended so */
 } Check;
 
 typedef struct {

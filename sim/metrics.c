@@ -79,6 +79,7 @@ const MetricInfo metric_info[] = {
     {"server[].backends.max", "backends", "backends of one server: most at a time"},
     {"server[].backends.mean", "backends", "backends of one server: mean over time"},
     {"server[].backends.last", "backends", "backends of one server: at the end"},
+    {"lock[].taken", "times", "of processes that run real code: how often a lock was taken, in either mode"},
     {"served", "check-outs", "check-outs that got a server connection"},
     {"timeouts", "check-outs", "check-outs that reached a limit"},
     {"pool[].served", "check-outs", "those of one pool"},

@@ -158,8 +158,14 @@ static void processes_free(Model *m) {
   g_clear_pointer(&m->plain, plain_free);
   server_free(m);
 }
-static const ModelOps processes_ops = {
-    .done = processes_done, .size = processes_size, .describe = processes_describe, .free = processes_free};
+static void processes_measure(const Model *m) {
+  subject_measure_locks(model_subject(m));
+}
+static const ModelOps processes_ops = {.done = processes_done,
+                                       .size = processes_size,
+                                       .describe = processes_describe,
+                                       .free = processes_free,
+                                       .measure = processes_measure};
 
 /* Who owns which slot is seen each time that code has run. */
 static void code_went(void *data, int process, ProcId self) {

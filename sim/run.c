@@ -43,11 +43,12 @@ static void judge_one(Run *r, CheckResult *c) {
 }
 
 static void judge(Run *r) {
+  bool fault = model_fault(r->model) != NULL;
   r->due = 0;
   r->result->judged++;
   for (guint i = 0; i < r->result->checks->len; i++) {
     CheckResult *c = &g_array_index(r->result->checks, CheckResult, i);
-    if (c->verdict == CHECK_NOT_VIOLATED) judge_one(r, c);
+    if (c->verdict == CHECK_NOT_VIOLATED && (c->check->faults || !fault)) judge_one(r, c);
   }
 }
 
@@ -77,7 +78,9 @@ static bool goes_round(Run *r) {
 
 static bool after_step(void *data) {
   Run *r = data;
-  if (interrupted(r) || model_fault(r->model) || goes_round(r)) return true;
+  if (interrupted(r)) return true;
+  if (model_fault(r->model)) return judge(r), true;
+  if (goes_round(r)) return true;
   if (r->result->checks->len == 0) return r->tracing && tracing_stopped(r->tracing);
   uint64_t size = r->model->ops->size(r->model);
   r->due += JUDGE_COST;

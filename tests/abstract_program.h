@@ -127,8 +127,9 @@ static inline void abstract_step(void *data, guint p, bool *failed, bool *change
   abstract_settle(g, p);
 }
 
-static inline const char *abstract_broken(void *data, bool end) {
+static inline const char *abstract_broken(void *data, bool end, guint n) {
   const Program *g = data;
+  if (n) return NULL;
   if (g->failed) return "assertion";
   Operation op;
   for (guint p = 0; end && p < g->processes; p++)

@@ -19,7 +19,7 @@ check_status 0 "$STAMPEDE" check s37-lost-slot-bad
 
 # 84b9d6bcea: a slot is published before its latch is given up; the next owner finds it owned.
 check_status 0 "$STAMPEDE" check bug-84b9d6bcea-bad
-check_contains 'a slot was taken whose latch another still owned'
+check_contains 'latch already owned'
 check_contains 'counterexample 1: 1 preemptions'
 check_status 0 "$STAMPEDE" check bug-84b9d6bcea-good
 check_contains 'every order was tried'
@@ -45,9 +45,3 @@ refused 'any order may come' bug-84b9d6bcea-bad --time timed
 refused '--trace' bug-84b9d6bcea-bad --trace "$SCRATCH/t"
 refused '--jobs' bug-84b9d6bcea-bad --jobs 2
 refused 'whose processes run' s01-stale-cancel-good --strategy dpor
-
-# 4aec49899e: a follower cleared before it sleeps leaves its wake-up behind.
-check_status 0 "$STAMPEDE" check bug-4aec49899e-bad
-check_contains 'a semaphore was upped once too often'
-check_status 0 "$STAMPEDE" check bug-4aec49899e-good
-check_contains 'every order was tried'

@@ -50,6 +50,30 @@ static void what_is_wrong_is_told_at_its_place(void) {
                  "t.yaml:3:54: processes[0].script[0].loop.do: a loop with nothing to do");
 }
 
+/* The ninth kind is named; a copy's own number is a word of `with` and of nothing else. */
+static void limits_are_told_at_their_place(void) {
+  g_autoptr(GString) text = g_string_new(WITH "processes:\n");
+  for (int i = 0; i < 9; i++) g_string_append_printf(text, "  - {name: p%d, script: [a]}\n", i);
+  GError *error = NULL;
+  g_autoptr(Scenario) s = read_text(text->str, &error);
+  g_autoptr(GArray) none = s ? scenario_bind_processes(s, &error) : NULL;
+  expect(!none);
+  expect_str(error ? error->message : "(none)",
+             "t.yaml:12:5: processes[8]: at most 8 kinds of processes; count: N makes several alike");
+  g_clear_error(&error);
+  expect_refused(WITH "processes: [{name: p, script: [{call: a, with: each}]}]\n",
+                 "t.yaml:3:48: processes[0].script[0].with: \"each\" is not right; it must be a whole number, or copy");
+}
+
+/* Each of three copies is given its own number. */
+static void a_copy_knows_which_it_is(void) {
+  g_autoptr(Scenario) s = read_text(WITH "processes: [{name: p, count: 3, script: [{call: a, with: copy}]}]\n", NULL);
+  g_autoptr(GArray) groups = scenario_bind_processes(s, NULL);
+  CU_ASSERT_FATAL(groups && groups->len == 1);
+  const ProcessOp *op = &g_array_index(g_array_index(groups, ProcessGroup, 0).ops, ProcessOp, 0);
+  for (guint copy = 0; copy < 3; copy++) expect_int(process_argument(op, copy), ==, copy);
+}
+
 static void what_does_not_go_together(void) {
   expect_refused(WITH "workload: {kind: pgbench}\nprocesses: [{name: p, script: [a]}]\n",
                  "t.yaml:4:12: processes: a scenario has either a workload or processes");
@@ -109,6 +133,8 @@ int main(void) {
   return suite_run("scenario processes",
                    (const Case[]){{"every example is taken", every_example_is_taken},
                                   {"what is wrong is told at its place", what_is_wrong_is_told_at_its_place},
+                                  {"limits are told at their place", limits_are_told_at_their_place},
+                                  {"a copy knows which it is", a_copy_knows_which_it_is},
                                   {"what does not go together", what_does_not_go_together},
                                   {"loops nest four deep", loops_nest_four_deep},
                                   {"a script becomes operations", a_script_becomes_operations},

@@ -34,8 +34,8 @@ static void seen_step(void *data, guint p, bool *failed, bool *changed) {
   s->op[s->length] = op, s->who[s->length] = p, s->number[s->length++] = number;
   abstract_step(s->program, p, failed, changed);
 }
-static const char *seen_broken(void *data, bool end) {
-  return abstract_broken(((Seen *)data)->program, end);
+static const char *seen_broken(void *data, bool end, guint n) {
+  return abstract_broken(((Seen *)data)->program, end, n);
 }
 static int seen_count(void *data, uint64_t semaphore) {
   return abstract_count(((Seen *)data)->program, semaphore);

@@ -51,8 +51,12 @@ static bool add_map(Compile *c, const char *step, int depth) {
     add_op(c, step, (ProcessOp){.code = PROCESS_WAIT, .wait = scenario_draw(c->s, wait)});
     return true;
   }
+  bool copy = scenario_is(c->s, with, "copy");
   add_op(c, call,
-         (ProcessOp){.code = PROCESS_CALL, .entry = scenario_word(c->s, call), .argument = scenario_int(c->s, with)});
+         (ProcessOp){.code = PROCESS_CALL,
+                     .entry = scenario_word(c->s, call),
+                     .argument = copy ? 0 : scenario_int(c->s, with),
+                     .argument_is_copy = copy});
   return true;
 }
 
@@ -97,6 +101,12 @@ GArray *scenario_bind_processes(const Scenario *s, GError **error) {
   g_autoptr(GArray) groups = g_array_new(FALSE, TRUE, sizeof(ProcessGroup));
   Compile c = {.s = s, .error = error};
   g_array_set_clear_func(groups, clear_group);
+  if (scenario_count(s, "processes") > PROCESS_GROUPS_MAX) {
+    g_propagate_error(error, scenario_complain(s, "processes[8]",
+                                               "at most %d kinds of processes; count: N makes several alike",
+                                               PROCESS_GROUPS_MAX));
+    return NULL;
+  }
   for (guint i = 0, n = scenario_count(s, "processes"); i < n; i++)
     if (!add_group(&c, groups, i)) return NULL;
   return g_steal_pointer(&groups);

@@ -213,6 +213,22 @@ bool interleave_over(const Interleave *x) {
   return true;
 }
 
+bool interleave_ended(const Interleave *x, int p) {
+  return runner_at(x, p)->ended;
+}
+int interleave_process(const Interleave *x, int p) {
+  return runner_at(x, p)->process;
+}
+
+StmLock interleave_lock_named(const Interleave *x, const char *name) {
+  for (guint i = 1; i < x->locks; i++)
+    if (strcmp(lock_name(x, i), name) == 0) return i;
+  return 0;
+}
+bool interleave_is_held(const Interleave *x, StmLock lock) {
+  return lock && lock < x->holders->len && g_array_index(x->holders, Holders, lock).exclusive >= 0;
+}
+
 /* ---- what checks look at ---- */
 
 void interleave_looked(uint64_t at) {

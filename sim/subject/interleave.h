@@ -42,6 +42,10 @@ Operation interleave_watched(const Interleave *x);
 int interleave_count(const Interleave *x, StmSemaphore semaphore); /* in the first state */
 int interleave_processes(const Interleave *x);
 bool interleave_over(const Interleave *x); /* all have made their calls, or have left by stm_exit */
+bool interleave_ended(const Interleave *x, int p);
+int interleave_process(const Interleave *x, int p);                   /* its number for subject.h */
+StmLock interleave_lock_named(const Interleave *x, const char *name); /* 0: there is none */
+bool interleave_is_held(const Interleave *x, StmLock lock);           /* exclusively, by anybody */
 
 /* ---- words: to be freed by the caller ---- */
 const char *interleave_name(const Interleave *x, int p);

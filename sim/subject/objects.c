@@ -140,6 +140,7 @@ void stm_lock_acquire(StmLock lock, bool shared) {
   tell(s, l, SUBJECT_LOCK_ASKED);
   Step step = lock_acquire(s->w, l->lock, s->running->self, shared ? LOCK_SHARED : LOCK_EXCLUSIVE);
   if (step.kind == STEP_BLOCKED) subject_stop(step);
+  lock_of(s, lock, pc)->taken++;
   s->running->extra_ns = ns_sum(s->running->extra_ns, world_cost(s->w, COST_LOCK_ACQUIRE, 1));
   tell(s, lock_of(s, lock, pc), SUBJECT_LOCK_GOT);
 }
@@ -154,6 +155,7 @@ bool stm_lock_try(StmLock lock, bool shared) {
   if (lock_held(s->w, l->lock, s->running->self)) return false;
   may_take_one_more(s, l, pc);
   if (!lock_try(s->w, l->lock, s->running->self, shared ? LOCK_SHARED : LOCK_EXCLUSIVE)) return false;
+  l->taken++;
   tell(s, l, SUBJECT_LOCK_ASKED);
   tell(s, l, SUBJECT_LOCK_GOT);
   return true;
@@ -191,6 +193,14 @@ void stm_lock_release_all(void) {
   }
 }
 
+void subject_measure_locks(const Subject *s) {
+  for (guint i = 1; i < s->locks->len; i++) {
+    const Lock *l = &g_array_index(s->locks, Lock, i);
+    g_autofree char *metric = g_strdup_printf("lock[%s].taken", l->name);
+    ledger_add(world_ledger(s->w), metric, (double)l->taken);
+  }
+}
+
 void subject_on_lock(Subject *s, int64_t (*told)(void *data, ProcId p, const char *lock, SubjectLockEvent e),
                      void *data) {
   s->told = told;
@@ -201,7 +211,7 @@ void subject_on_lock(Subject *s, int64_t (*told)(void *data, ProcId p, const cha
 
 StmSemaphore stm_semaphore_new(const char *name, int count) {
   if (count < 0) subject_broken(PC, "stm_semaphore_new(\"%s\"): a count below 0", name);
-  Semaphore sem = {.count = count, .name = g_strdup(name)};
+  Semaphore sem = {.count = count, .first = count, .name = g_strdup(name)};
   g_array_append_val(here()->semaphores, sem);
   return here()->semaphores->len - 1;
 }
@@ -249,6 +259,17 @@ void stm_semaphore_up(StmSemaphore sem) {
 void stm_semaphore_reset(StmSemaphore sem) {
   if (here()->interleave && !here()->alone) return interleave_reset(sem, PC);
   semaphore_of(here(), sem, PC)->count = 0;
+}
+
+bool subject_semaphore_off(const Subject *s, GString *why) {
+  for (guint i = 1; i < s->semaphores->len; i++) {
+    const Semaphore *m = &g_array_index(s->semaphores, Semaphore, i);
+    if (m->count == m->first) continue;
+    g_string_printf(why, "all have ended, and the count of %s (semaphore %u) is %d; it was made with %d", m->name, i,
+                    m->count, m->first);
+    return true;
+  }
+  return false;
 }
 
 /* ---- time, and who runs ---- */
@@ -322,5 +343,5 @@ void stm_abort(void) {
 _Noreturn void stm___assert_fail(const char *what, const char *file, unsigned line, const char *function);
 void stm___assert_fail(const char *what, const char *file, unsigned line, const char *function) {
   (void)file, (void)line, (void)function;
-  subject_broken(PC, "assertion failed: %s", what);
+  subject_broken(PC, "PANIC: assertion failed: %s", what);
 }

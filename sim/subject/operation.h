@@ -37,6 +37,10 @@ static inline bool operation_lock(OperationKind k) {
 static inline bool operation_semaphore(OperationKind k) {
   return k >= OPERATION_DOWN && k <= OPERATION_UP;
 }
+/* Has the lock afterwards, unless it was a try that failed. */
+static inline bool operation_takes(OperationKind k) {
+  return k >= OPERATION_LOCK && k <= OPERATION_TRY_SHARED;
+}
 /* May have to wait. */
 static inline bool operation_waits(OperationKind k) {
   return k == OPERATION_LOCK || k == OPERATION_LOCK_SHARED || k == OPERATION_DOWN || k == OPERATION_SPIN;

@@ -28,6 +28,7 @@ struct Plain {
   GArray *scripts; /* of ProcessGroup */
   Group *groups;
   GPtrArray *spaces;  /* of AddressSpace */
+  GArray *ids;        /* of ProcId, in the scenario's order */
   GHashTable *exited; /* ProcId -> what stm_exit said; beside the state */
   Counts *counts;     /* in the arena */
   ChoiceId delay;
@@ -38,7 +39,7 @@ struct Plain {
 typedef enum { AT_START, AT_STEP, IN_CALL, AT_END } Phase;
 typedef struct {
   uint16_t phase, group;
-  uint32_t op;
+  uint32_t op, copy;
   int32_t process;                  /* of the code; -1: not forked yet */
   int64_t turns[PROCESS_LOOPS_MAX]; /* left, of the loops around it */
 } Locals;
@@ -95,7 +96,7 @@ static Step call(Group *g, ProcId self, Locals *l) {
     g_ptr_array_add(p->spaces, as);
     l->process = subject_fork(p->code, as, FIRST_PID + (int)self);
   }
-  subject_call(p->code, l->process, e->run, op_at(g, l->op)->argument, e->name);
+  subject_call(p->code, l->process, e->run, process_argument(op_at(g, l->op), l->copy), e->name);
   l->phase = IN_CALL;
   return go(g, self, l);
 }
@@ -277,7 +278,8 @@ static void spawn(Plain *p, guint number) {
   bool fixed = g->script->start.kind == DRAW_FIXED;
   for (guint i = 0; i < g->script->count; i++) {
     ProcId id = world_spawn(p->w, type, fixed ? g->script->start.low : 0);
-    *(Locals *)world_locals(p->w, id) = (Locals){.group = (uint16_t)number, .process = -1};
+    g_array_append_val(p->ids, id);
+    *(Locals *)world_locals(p->w, id) = (Locals){.group = (uint16_t)number, .copy = i, .process = -1};
   }
   p->counts->total += g->script->count;
 }
@@ -288,6 +290,7 @@ static Plain *plain_new(World *w, Subject *code, Segment *segment) {
   p->code = code;
   p->segment = segment;
   p->spaces = g_ptr_array_new_with_free_func((GDestroyNotify)address_space_free);
+  p->ids = g_array_new(FALSE, FALSE, sizeof(ProcId));
   p->exited = g_hash_table_new_full(NULL, NULL, NULL, g_free);
   p->counts = arena_alloc(world_arena(w), sizeof *p->counts);
   p->delay = world_choice(w, "delay");
@@ -365,11 +368,16 @@ static void free_groups(Plain *p) {
 void plain_free(Plain *p) {
   if (!p) return;
   g_ptr_array_unref(p->spaces);
+  g_array_unref(p->ids);
   g_hash_table_unref(p->exited);
   if (p->own_code) subject_free(p->code);
   if (p->own_segment) segment_free(p->own_segment);
   free_groups(p);
   g_free(p);
+}
+
+void plain_tell(const Plain *p, guint nth, int process) {
+  if (p->went) p->went(p->went_data, process, g_array_index(p->ids, ProcId, nth));
 }
 
 Subject *plain_subject(const Plain *p) {

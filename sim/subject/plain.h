@@ -17,6 +17,8 @@ bool plain_drive(Model *m, const Scenario *s, Subject *code, Segment *segment,
                  void (*went)(void *data, int process, ProcId self), void *data, GError **error);
 void plain_free(Plain *p); /* before the world, the segment that it was given, and the image */
 Subject *plain_subject(const Plain *p);
+/* Tells `went` of the nth process of the scenario, whose code another has run as `process` (-1: it has ended). */
+void plain_tell(const Plain *p, guint nth, int process);
 bool plain_done(const Plain *p);       /* every script has ended */
 size_t plain_bytes(const Scenario *s); /* of the world's arena, at most */
 /* A check of the code's own, asked between two steps; broken: says in `why` what it says. */

@@ -55,10 +55,11 @@ struct Proc {
 typedef struct {
   ObjectId lock; /* of the world; 0 before it is first asked for */
   char *name;
+  int64_t taken; /* in time: how often */
 } Lock;
 typedef struct {
-  ObjectId queue; /* 0 before anybody waits */
-  int count;
+  ObjectId queue;   /* 0 before anybody waits */
+  int count, first; /* first: as it was made with */
   char *name;
 } Semaphore;
 

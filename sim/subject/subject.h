@@ -53,6 +53,8 @@ typedef enum { SUBJECT_LOCK_ASKED, SUBJECT_LOCK_GOT, SUBJECT_LOCK_RELEASED } Sub
 void subject_on_lock(Subject *s, int64_t (*told)(void *data, ProcId p, const char *lock, SubjectLockEvent e),
                      void *data);
 
+void subject_measure_locks(const Subject *s); /* lock[NAME].taken, to the ledger */
+
 typedef struct {
   int64_t faults, followers, moved;
 } SubjectUse;
@@ -67,6 +69,8 @@ bool subject_look(Subject *s, void (*fn)(void *data), void *data);
 
 /* What ended the run: "PANIC: ...", "endless: ...", with file:line of the subject; NULL: nothing. */
 const char *subject_fault(const Subject *s);
+/* For when all processes have ended: a count that is not what its semaphore was made with, in words. */
+bool subject_semaphore_off(const Subject *s, GString *why);
 bool subject_trapped(const Subject *s);   /* it was a call of what nothing models: a fault of the manifest */
 uint64_t subject_stops(const Subject *s); /* goes up whenever its code has run */
 /* Identity of its state: shared and private memory, each process's variables, semaphores, which call is under way. The
