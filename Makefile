@@ -83,9 +83,10 @@ $(BUILD)/obj/%.o: %.S $(BUILD)/flags
 	@echo $(CC) $@
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 # Never sanitized: it is loaded into programs that are not.
-$(GATE): sim/live/shim/gate_shim.c sim/live/gate_protocol.h $(BUILD)/flags
+SHIM := $(wildcard sim/live/shim/*.c)
+$(GATE): $(SHIM) $(wildcard sim/live/shim/*.h) sim/live/gate_protocol.h $(BUILD)/flags
 	@echo $(CC) $@
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -I. -O2 -fPIC -shared -fvisibility=hidden -o $@ $<
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -I. -O2 -fPIC -shared -fvisibility=hidden -o $@ $(SHIM)
 $(BUILD)/models/%.so: tests/models/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $@
@@ -157,7 +158,7 @@ coverage-run: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(MANPAGES)
 
 ## --- lint ----------------------------------------------------------------------------------------------------------
 C_FILES  = $(SRC) $(wildcard stampede.c sim/live/shim/*.c tests/*.c)
-H_FILES  = $(foreach d,$(FOLDERS) tests,$(wildcard $(d)/*.h))
+H_FILES  = $(foreach d,$(FOLDERS) sim/live/shim tests,$(wildcard $(d)/*.h))
 lint:                      ## formatting, clang-tidy, cppcheck, shellcheck, include arrows, a build with clang
 	clang-format --dry-run -Werror $(C_FILES) $(H_FILES)
 	+@$(MAKEJ) tidy

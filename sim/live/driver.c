@@ -253,7 +253,8 @@ static bool build(Live *l, GError **error) {
 static bool start_pooler(Live *l, const char *name, GError **error) {
   g_autofree char *user = adapter_user(l->o->dirs, name, error);
   if (!user) return false;
-  GateConfig config = {user, l->o->library, scenario_seed(l->scenario), PATIENCE_MS};
+  GateConfig config = {
+      .user = user, .library = l->o->library, .seed = scenario_seed(l->scenario), .patience_ms = PATIENCE_MS};
   l->gate = live_gate_new(&config, error);
   if (!l->gate) return false;
   g_autofree char *program = g_canonicalize_filename(l->o->program, NULL);
@@ -264,7 +265,7 @@ static bool start_pooler(Live *l, const char *name, GError **error) {
     const AdapterFile *f = &g_array_index(l->adapter->files, AdapterFile, i);
     if (!live_gate_write(l->gate, f->name, f->text, error)) return false;
   }
-  return live_gate_start(l->gate, (const char *const *)l->adapter->argv, error);
+  return live_gate_start(l->gate, (const char *const *)l->adapter->argv, (const char *const *)l->adapter->env, error);
 }
 
 /* Ready: it waits, and its socket is there. */

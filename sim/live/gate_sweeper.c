@@ -1,0 +1,136 @@
+/* gate_sweeper.c - a small process of its own session that holds the reading end of a pipe. When the last writer is
+ * gone, which the kernel sees to however the tool ended, it kills the pooler's processes, if the tool has not reaped
+ * them, and removes the directory. The tool itself ends the same way: it closes the pipe and waits. So there is one way
+ * to clear up, and every run uses it.
+ *
+ * Shared memory is the namespace's of the pooler and goes with its last process (gate.c, become); where no namespace
+ * could be had, what the pooler's processes made is found by their numbers. */
+#include "sim/live/gate_parts.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+enum { MEMBERS_MOST = 1024, ROUNDS = 200, ROUND_US = 1000 };
+typedef struct {
+  int32_t pid, there;
+} Told;
+typedef struct {
+  pid_t first, all[MEMBERS_MOST], ended[MEMBERS_MOST]; /* ended: the latest */
+  guint n, n_ended;
+} Members;
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at) {
+  (void)st, (void)type, (void)at;
+  remove(path);
+  return 0;
+}
+
+static void learn(Members *m, const Told *t) {
+  guint i = 0;
+  while (i < m->n && m->all[i] != t->pid) i++;
+  if (t->there && !m->first) m->first = t->pid;
+  if (t->there && i == m->n && m->n < MEMBERS_MOST) m->all[m->n++] = t->pid;
+  if (t->there || i == m->n) return;
+  m->all[i] = m->all[--m->n];
+  m->ended[m->n_ended++ % MEMBERS_MOST] = t->pid;
+}
+
+static bool was_member(const Members *m, pid_t pid) {
+  for (guint i = 0; i < m->n; i++)
+    if (m->all[i] == pid) return true;
+  for (guint i = 0; i < MIN(m->n_ended, MEMBERS_MOST); i++)
+    if (m->ended[i] == pid) return true;
+  return false;
+}
+
+static void kill_all(const Members *m) {
+  bool group = false;
+  for (guint i = 0; i < m->n; i++) {
+    group |= m->all[i] == m->first;
+    kill(m->all[i], SIGKILL);
+  }
+  if (group) kill(-m->first, SIGKILL);
+  for (guint round = 0; round < ROUNDS; round++) {
+    bool alive = false;
+    for (guint i = 0; i < m->n; i++) alive |= kill(m->all[i], 0) == 0;
+    if (!alive) return;
+    usleep(ROUND_US);
+  }
+}
+
+/* Segments that one of them made: the fifth column of the kernel's table is who did. */
+static void remove_segments(const Members *m) {
+  FILE *f = fopen("/proc/sysvipc/shm", "r");
+  char row[512];
+  while (f && fgets(row, sizeof row, f)) {
+    int key, id;
+    unsigned mode;
+    unsigned long size;
+    long maker;
+    if (sscanf(row, "%d %d %o %lu %ld", &key, &id, &mode, &size, &maker) == 5 && was_member(m, (pid_t)maker))
+      shmctl(id, IPC_RMID, NULL);
+  }
+  if (f) fclose(f);
+}
+
+static void remove_faketime(pid_t pid) {
+  char path[64];
+  snprintf(path, sizeof path, "/dev/shm/faketime_shm_%d", (int)pid);
+  remove(path);
+  snprintf(path, sizeof path, "/dev/shm/sem.faketime_sem_%d", (int)pid);
+  remove(path);
+}
+
+/* Whatever else is open belongs to the tool, and whoever waits for its end must not wait for ours. */
+static void close_all_but(int from) {
+  int null = open("/dev/null", O_RDWR);
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) dup2(null, fd);
+  if (from > STDERR_FILENO + 1) close_range(STDERR_FILENO + 1, (unsigned)from - 1, 0);
+  close_range((unsigned)from + 1, ~0u, 0);
+}
+
+static void __attribute__((noreturn)) sweep(const char *dir, int from) {
+  static Members m;
+  setsid();
+  close_all_but(from);
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  for (;;) {
+    Told t;
+    ssize_t n = read(from, &t, sizeof t);
+    if (n == (ssize_t)sizeof t) learn(&m, &t);
+    if (n == 0) break;
+  }
+  kill_all(&m);
+  remove_segments(&m);
+  for (guint i = 0; i < m.n; i++) remove_faketime(m.all[i]);
+  for (guint i = 0; i < MIN(m.n_ended, MEMBERS_MOST); i++) remove_faketime(m.ended[i]);
+  nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  _exit(0);
+}
+
+bool gate_sweeper_start(LiveGate *g, GError **error) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return gate_fail(error, "pipe");
+  g->sweeper = fork();
+  if (g->sweeper < 0) return gate_fail(error, "fork");
+  if (g->sweeper == 0) {
+    close(ends[1]);
+    sweep(g->dir, ends[0]);
+  }
+  close(ends[0]);
+  g->pipe = ends[1];
+  return true;
+}
+
+void gate_sweeper_tell(const LiveGate *g, pid_t process, bool there) {
+  Told t = {process, there};
+  ssize_t n = write(g->pipe, &t, sizeof t);
+  g_assert(n == (ssize_t)sizeof t);
+}
