@@ -56,10 +56,20 @@ void schedules_step(Schedules *s, guint p) {
   s->result->steps++;
 }
 
+static bool is_buffer(const Schedules *s, guint p) {
+  return s->program->buffers && p >= s->program->buffers && p < 2 * s->program->buffers;
+}
+
+/* Who went last before event i, store buffers aside; G_MAXUINT: nobody. */
+guint schedules_last(const Schedules *s, guint i) {
+  while (i > 0 && is_buffer(s, order_event(&s->order, i - 1)->process)) i--;
+  return i ? order_event(&s->order, i - 1)->process : G_MAXUINT;
+}
+
 /* A process that is left while it could go on was preempted. A round of spinning gives way by itself. */
 bool schedules_preempts(const Schedules *s, guint i, uint64_t ready, guint p) {
-  if (!i) return false;
-  guint last = order_event(&s->order, i - 1)->process;
+  guint last = schedules_last(s, i);
+  if (last == G_MAXUINT || is_buffer(s, p)) return false;
   return p != last && (ready & bit(last)) && s->next[last].kind != OPERATION_SPIN;
 }
 
@@ -159,10 +169,12 @@ static uint64_t within_bound(Search *x, const Node *n, guint i) {
   return may;
 }
 
-/* The one that went last goes first: the first schedule has no preemption. */
+/* The one that went last goes first: the first schedule has no preemption. What it stored is written before: the first
+ * schedule is sequentially consistent. */
 static guint favourite(const Search *x, guint i, uint64_t from) {
-  guint last = i ? order_event(&x->s.order, i - 1)->process : 0;
-  return from & bit(last) ? last : (guint)__builtin_ctzll(from);
+  guint last = schedules_last(&x->s, i), buffers = x->s.program->buffers;
+  if (last != G_MAXUINT && last < buffers && (from & bit(last + buffers))) return last + buffers;
+  return last != G_MAXUINT && (from & bit(last)) ? last : (guint)__builtin_ctzll(from);
 }
 
 static void make_node(Search *x, uint64_t sleep, guint preemptions) {
@@ -281,6 +293,7 @@ SchedulesResult *schedules_search(const ScheduleProgram *p, const SchedulesOptio
   Search x = {
       .s = {.program = p, .options = o, .result = r, .began = g_get_monotonic_time(), .cpu_began = schedules_cpu()}};
   order_init(&x.s.order, p->processes);
+  x.s.order.buffers = p->buffers;
   x.s.order.count = p->count;
   x.s.order.data = p->data;
   for (int i = 0; i < 2; i++) x.s.order.mutant_commute[i] = o->mutant_commute[i];

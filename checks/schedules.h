@@ -15,6 +15,8 @@ typedef enum { PROCESS_READY, PROCESS_WAITS, PROCESS_ENDED } ProcessState;
 typedef struct {
   void *data;
   guint processes; /* at most SCHEDULE_PROCESSES_MAX; all there from the first state on */
+  guint buffers;   /* total store order: processes [buffers, 2 * buffers) are the store buffers of the first so many; 0:
+                      there are none. That one of them goes on preempts nobody */
   void (*restart)(void *data);
   void (*back)(void *data, guint steps); /* to what it was after so many steps; NULL: they are done again */
   /* What process p does next; does nothing. Of OPERATION_SPIN the search knows itself whether it waits. */

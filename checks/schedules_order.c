@@ -65,16 +65,25 @@ static bool lock_shared(OperationKind k) {
   return k == OPERATION_LOCK_SHARED || k == OPERATION_TRY_SHARED || k == OPERATION_UNLOCK_SHARED;
 }
 
-static bool touches(OperationKind k) {
-  return k != OPERATION_READ && k != OPERATION_LOCAL && k != OPERATION_SPIN;
+/* Total store order: is q the store buffer of p? */
+static bool buffer_of(const Order *o, guint q, guint p) {
+  return o->buffers && p < o->buffers && q == p + o->buffers;
+}
+
+/* A load that its own buffer answers: only that its store is written makes a difference. Writing it changes nothing for
+ * its process, which so has no reason to go round a loop again. */
+static bool seen_by(const Order *o, guint p, const Operation *op, guint writer) {
+  if (buffer_of(o, writer, p)) return op->kind != OPERATION_SPIN;
+  return !op->own;
 }
 
 /* a is done by p as event i, or next (i: the end); b likewise. */
 static bool depends(const Order *o, guint i, guint p, const Operation *a, guint j, guint q, const Operation *b) {
   const unsigned *m = o->mutant_commute;
   if ((m[0] || m[1]) && ((a->kind == m[0] && b->kind == m[1]) || (a->kind == m[1] && b->kind == m[0]))) return false;
-  if (a->kind == OPERATION_SPIN) return touches(b->kind) && round_reads(o, i, p, b, i);
-  if (b->kind == OPERATION_SPIN) return touches(a->kind) && round_reads(o, j, q, a, j);
+  if (!seen_by(o, p, a, q) || !seen_by(o, q, b, p)) return false;
+  if (a->kind == OPERATION_SPIN) return operation_touches(b->kind) && round_reads(o, i, p, b, i);
+  if (b->kind == OPERATION_SPIN) return operation_touches(a->kind) && round_reads(o, j, q, a, j);
   if (operation_memory(a->kind))
     return operation_memory(b->kind) && (a->kind != OPERATION_READ || b->kind != OPERATION_READ) && overlap(a, b);
   if (operation_lock(a->kind))
@@ -91,18 +100,40 @@ bool order_next_depend(const Order *o, guint p, const Operation *a, guint q, con
 
 /* ---- clocks ---- */
 
-static void clock_before(const Order *o, guint p, guint32 *clock) {
+/* The event of p that is its n-th (of a store buffer) or puts its n-th store into the buffer. */
+static guint event_of(const Order *o, guint p, guint n) {
+  int i = o->last[p];
+  for (; i >= 0; i = order_event(o, (guint)i)->before) {
+    const ScheduleEvent *e = order_event(o, (guint)i);
+    if (p >= o->buffers ? e->number == n : e->op.kind == OPERATION_BUFFER && e->op.store == n) break;
+  }
+  g_assert(i >= 0);
+  return (guint)i;
+}
+
+/* Total store order: what is written was stored first; what waits for the buffer comes after what is written out. */
+static void join_stores(const Order *o, guint p, const Operation *op, guint32 *clock) {
+  if (!op->store || !o->buffers || op->kind == OPERATION_BUFFER) return;
+  bool written = p >= o->buffers ||
+                 (o->last[p + o->buffers] >= 0 && order_event(o, (guint)o->last[p + o->buffers])->number >= op->store);
+  if (!written) return; /* it waits */
+  guint other = p >= o->buffers ? p - o->buffers : p + o->buffers;
+  join(o, clock, clock_of(o, event_of(o, other, op->store)));
+}
+
+static void clock_before(const Order *o, guint p, const Operation *op, guint32 *clock) {
   int last = o->last[p];
   if (last < 0)
     memset(clock, 0, o->n * sizeof *clock);
   else
     memcpy(clock, clock_of(o, (guint)last), o->n * sizeof *clock);
+  join_stores(o, p, op, clock);
 }
 
 /* The latest first: what happened before it needs no second look. */
 static void scan(const Order *o, guint process, const Operation *op, guint32 *clock) {
   guint end = o->events->len;
-  clock_before(o, process, clock);
+  clock_before(o, process, op, clock);
   for (guint j = end; j-- > 0;) {
     const ScheduleEvent *e = order_event(o, j);
     if (!happened(o, j, clock) && depends(o, j, e->process, &e->op, end, process, op)) join(o, clock, clock_of(o, j));
@@ -145,8 +176,8 @@ static bool read_is_stale(const Order *o, guint p, guint i, guint without) {
   const Operation *r = &order_event(o, i)->op;
   for (guint k = i + 1; k < o->events->len; k++) {
     const ScheduleEvent *w = order_event(o, k);
-    if (w->process != p && w->changed && touches(w->op.kind) && same_thing(r, &w->op) && counts(o, k, without))
-      return true;
+    if (w->process == p || buffer_of(o, w->process, p) || !w->changed || !operation_touches(w->op.kind)) continue;
+    if (same_thing(r, &w->op) && counts(o, k, without)) return true;
   }
   return false;
 }
@@ -223,7 +254,7 @@ void order_races(Order *o, guint p, const Operation *op, void (*race)(void *data
                  void *data) {
   guint32 clock[SCHEDULE_PROCESSES_MAX], before[SCHEDULE_PROCESSES_MAX];
   guint end = o->events->len;
-  clock_before(o, p, clock);
+  clock_before(o, p, op, clock);
   for (guint q = 0; q < o->n; q++) before[q] = clock[q];
   for (guint i = end; i-- > 0;) {
     const ScheduleEvent *e = order_event(o, i);

@@ -12,7 +12,7 @@ typedef struct {
 
 /* Of n processes; clocks[i * n + q]: how many events of q happened before event i, itself included. */
 typedef struct {
-  guint n;
+  guint n, buffers;
   GArray *events;                               /* of ScheduleEvent */
   GArray *clocks;                               /* of guint32 */
   int (*count)(void *data, uint64_t semaphore); /* of a semaphore in the first state; NULL: 0 */

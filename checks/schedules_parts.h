@@ -20,6 +20,7 @@ typedef struct {
 void schedules_restart(Schedules *s);
 uint64_t schedules_look(Schedules *s); /* fills in next and alive; who can go on */
 void schedules_step(Schedules *s, guint p);
+guint schedules_last(const Schedules *s, guint i);
 bool schedules_preempts(const Schedules *s, guint i, uint64_t ready, guint p);
 bool schedules_judge(Schedules *s, bool end); /* broken; kept among the findings */
 bool schedules_over(Schedules *s);            /* enough is found, or a limit; result->stop says which */

@@ -55,7 +55,7 @@ static void text_counts(const SubjectCheck *c, GString *out) {
   g_string_append_printf(out, ", at most %u steps; %s\n%s: ", r->longest, stop_words(c),
                          strategy_word(c->options.strategy));
   report_number(out, 1, r->seconds > 0 ? (double)r->schedules / r->seconds : 0);
-  g_string_append(out, " schedules/s; sequentially consistent\n");
+  g_string_append_printf(out, " schedules/s; %s\n", c->tso ? "total store order" : "sequentially consistent");
   if (c->options.strategy != SCHEDULES_PCT) return;
   char bound[G_ASCII_DTOSTR_BUF_SIZE];
   g_ascii_formatd(bound, sizeof bound, "%.3g", r->bound);
@@ -129,6 +129,7 @@ void subject_check_json(const SubjectCheck *c, Output *o) {
   report_json_uint(o, "seed", c->options.seed);
   report_json_text(o, "verdict", run_verdict_word(c->run->verdict));
   report_json_text(o, "strategy", strategy_word(c->options.strategy));
+  report_json_text(o, "memory_order", c->tso ? "tso" : "sc");
   report_json_uint(o, "processes", c->processes);
   report_json_text(o, "stopped", c->run->stopped);
   report_json_text(o, "end", stop_words(c));

@@ -50,7 +50,7 @@ static void program_back(void *data, guint steps) {
 }
 
 static bool is_observer(const Bound *b, guint p) {
-  return (int)p == interleave_processes(b->code);
+  return p == (guint)interleave_processes(b->code) + interleave_buffers(b->code);
 }
 
 static ProcessState program_pending(void *data, guint p, Operation *out) {
@@ -91,7 +91,9 @@ static int program_count(void *data, uint64_t semaphore) {
 
 static ScheduleProgram program_of(Bound *b) {
   return (ScheduleProgram){.data = b,
-                           .processes = (guint)interleave_processes(b->code) + b->observer,
+                           .processes =
+                               (guint)interleave_processes(b->code) + interleave_buffers(b->code) + b->observer,
+                           .buffers = interleave_buffers(b->code),
                            .restart = program_restart,
                            .back = program_back,
                            .pending = program_pending,
@@ -126,9 +128,10 @@ static void add_calls(const ProcessGroup *g, guint copy, const StampedeSubject *
 static bool too_many(const Scenario *s, const GArray *groups, GError **error) {
   guint n = 0;
   for (guint i = 0; i < groups->len; i++) n += g_array_index(groups, ProcessGroup, i).count;
-  if (n > 0 && n <= INTERLEAVE_PROCESSES_MAX) return false;
-  g_propagate_error(error, scenario_complain(s, "processes", "%u processes; a search through schedules takes 1 to %d",
-                                             n, INTERLEAVE_PROCESSES_MAX));
+  guint most = scenario_is(s, "machine.memory_order", "tso") ? INTERLEAVE_BUFFERED_MAX : INTERLEAVE_PROCESSES_MAX;
+  if (n > 0 && n <= most) return false;
+  g_propagate_error(
+      error, scenario_complain(s, "processes", "%u processes; a search through schedules takes 1 to %d", n, (int)most));
   return true;
 }
 
@@ -165,7 +168,7 @@ static bool bind_model(Bound *b, const App *app, const Scenario *s, GError **err
   r->subject = g_strdup(b->model->subject);
   r->seed = scenario_seed(s);
   if (!expect_checks(s, b->model, &app->checks, r, error)) return false;
-  b->code = interleave_new(model_subject(b->model));
+  b->code = interleave_new(model_subject(b->model), scenario_is(s, "machine.memory_order", "tso"));
   judge_init(&b->judge, b->model, b->code, r);
   return add_processes(b, s, error);
 }
@@ -306,6 +309,7 @@ SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectChec
     c->options.seed = scenario_seed(s);
     g_autoptr(GPtrArray) wanted = expected_broken(s);
     c->options.wanted = (const char *const *)wanted->pdata;
+    c->tso = interleave_buffers(b.code) > 0;
     c->processes = (guint)interleave_processes(b.code);
     c->told = g_ptr_array_new_with_free_func(told_free);
     c->search = search(&b, &c->options);

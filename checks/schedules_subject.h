@@ -20,6 +20,7 @@ typedef struct {
   SchedulesResult *search;
   SchedulesOptions options;
   guint processes;
+  bool tso;        /* total store order */
   bool observed;   /* checks of every state: their look was an operation among the others */
   GPtrArray *told; /* of ScheduleTold, one a finding */
 } SubjectCheck;

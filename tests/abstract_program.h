@@ -20,6 +20,7 @@ typedef enum {
   DO_DOWN,
   DO_UP,
   DO_SPIN,
+  DO_FENCE,
   /* not seen by others: */ DO_SET,
   DO_PLUS,
   DO_JUMP_IF,
@@ -46,6 +47,10 @@ typedef struct {
   int var[VARS], lock[LOCKS], shared[LOCKS], sem[4];
   int reg[PROCESSES][REGS], pc[PROCESSES];
   bool failed;
+  /* total store order: stores of each process, of which the first `written` are in var */
+  bool tso;
+  int stored_at[PROCESSES][CODE], stored[PROCESSES][CODE];
+  guint stores[PROCESSES], written[PROCESSES];
 } Program;
 
 static inline void abstract_settle(Program *g, guint p) {
@@ -73,6 +78,8 @@ static inline void abstract_restart(void *data) {
   memset(g->pc, 0, sizeof g->pc);
   memcpy(g->sem, g->semaphores, sizeof g->sem);
   g->failed = false;
+  memset(g->stores, 0, sizeof g->stores);
+  memset(g->written, 0, sizeof g->written);
   for (guint p = 0; p < g->processes; p++) abstract_settle(g, p);
 }
 
@@ -80,13 +87,39 @@ static inline int abstract_place(const Program *g, guint p, const Op *op) {
   return op->at + (op->index ? g->reg[p][op->index - 1] : 0);
 }
 
+/* What p sees of a variable: the latest store in its own buffer, else what is written. *own: the former. */
+static inline int abstract_seen(const Program *g, guint p, int at, bool *own) {
+  *own = false;
+  for (guint i = g->stores[p]; g->tso && i-- > g->written[p];)
+    if (g->stored_at[p][i] == at) return *own = true, g->stored[p][i];
+  return g->var[at];
+}
+
+static inline ProcessState abstract_pending_write(const Program *g, guint p, Operation *out) {
+  guint i = g->written[p];
+  *out = (Operation){.kind = OPERATION_LOCAL};
+  if (i == g->stores[p]) return PROCESS_ENDED;
+  *out = (Operation){
+      .kind = OPERATION_WRITE, .object = (uint64_t)g->stored_at[p][i], .bytes = 1, .store = g->written[p] + 1};
+  return PROCESS_READY;
+}
+
+static inline ProcessState abstract_pending_buffered(const Program *g, guint p, Operation *out, ProcessState state) {
+  if (out->kind == OPERATION_READ) abstract_seen(g, p, (int)out->object, &out->own);
+  if (out->kind == OPERATION_WRITE) out->kind = OPERATION_BUFFER, out->store = g->stores[p] + 1;
+  if (operation_drains(out->kind)) out->store = g->stores[p];
+  return out->kind != OPERATION_BUFFER && out->store > g->written[p] ? PROCESS_WAITS : state;
+}
+
 static inline ProcessState abstract_pending(void *data, guint p, Operation *out) {
   static const OperationKind kinds[] = {
       [DO_LOAD] = OPERATION_READ,  [DO_STORE] = OPERATION_WRITE,   [DO_ADD] = OPERATION_UPDATE,
       [DO_CAS] = OPERATION_UPDATE, [DO_LOCK] = OPERATION_LOCK,     [DO_LOCK_SHARED] = OPERATION_LOCK_SHARED,
       [DO_TRY] = OPERATION_TRY,    [DO_UNLOCK] = OPERATION_UNLOCK, [DO_UNLOCK_SHARED] = OPERATION_UNLOCK_SHARED,
-      [DO_DOWN] = OPERATION_DOWN,  [DO_UP] = OPERATION_UP,         [DO_SPIN] = OPERATION_SPIN};
+      [DO_DOWN] = OPERATION_DOWN,  [DO_UP] = OPERATION_UP,         [DO_SPIN] = OPERATION_SPIN,
+      [DO_FENCE] = OPERATION_FENCE};
   Program *g = data;
+  if (p >= g->processes) return abstract_pending_write(g, p - g->processes, out);
   const Op *op = &g->ops[p][g->pc[p]];
   *out = (Operation){.kind = OPERATION_LOCAL};
   if (op->code == DO_END) return PROCESS_ENDED;
@@ -94,16 +127,30 @@ static inline ProcessState abstract_pending(void *data, guint p, Operation *out)
   *out = (Operation){.kind = kinds[op->code], .object = (uint64_t)at, .bytes = 1};
   bool waits = (op->code == DO_LOCK && (g->lock[at] || g->shared[at])) || (op->code == DO_LOCK_SHARED && g->lock[at]) ||
                (op->code == DO_DOWN && !g->sem[at]);
-  return waits ? PROCESS_WAITS : PROCESS_READY;
+  ProcessState state = waits ? PROCESS_WAITS : PROCESS_READY;
+  return g->tso ? abstract_pending_buffered(g, p, out, state) : state;
 }
 
 static inline void abstract_step(void *data, guint p, bool *failed, bool *changed) {
   Program *g = data;
+  if (p >= g->processes) {
+    guint q = p - g->processes, i = g->written[q]++;
+    *changed = g->var[g->stored_at[q][i]] != g->stored[q][i];
+    g->var[g->stored_at[q][i]] = g->stored[q][i];
+    return;
+  }
   const Op *op = &g->ops[p][g->pc[p]];
   int at = abstract_place(g, p, op), *r = &g->reg[p][op->reg], *v = &g->var[at % VARS], before = *v;
+  int value = op->value + (op->from ? g->reg[p][op->from - 1] : 0);
+  bool own;
   switch (op->code) {
-  case DO_LOAD: *r = *v; break;
-  case DO_STORE: *v = op->value + (op->from ? g->reg[p][op->from - 1] : 0); break;
+  case DO_LOAD: *r = abstract_seen(g, p, at % VARS, &own); break;
+  case DO_STORE:
+    if (g->tso)
+      g->stored_at[p][g->stores[p]] = at % VARS, g->stored[p][g->stores[p]++] = value;
+    else
+      *v = value;
+    break;
   case DO_ADD: *r = *v, *v += op->value; break;
   case DO_CAS:
     *r = *v == 0;
@@ -132,7 +179,7 @@ static inline const char *abstract_broken(void *data, bool end, guint n) {
   if (n) return NULL;
   if (g->failed) return "assertion";
   Operation op;
-  for (guint p = 0; end && p < g->processes; p++)
+  for (guint p = 0; end && p < g->processes * (g->tso ? 2 : 1); p++)
     if (abstract_pending(data, p, &op) != PROCESS_ENDED) return "deadlock";
   return NULL;
 }
@@ -140,9 +187,13 @@ static inline int abstract_count(void *data, uint64_t s) {
   return ((const Program *)data)->semaphores[s];
 }
 
+static inline guint abstract_all(const Program *g) {
+  return g->processes * (g->tso ? 2 : 1);
+}
 static inline ScheduleProgram abstract_program(Program *g) {
   return (ScheduleProgram){.data = g,
-                           .processes = g->processes,
+                           .processes = abstract_all(g),
+                           .buffers = g->tso ? g->processes : 0,
                            .restart = abstract_restart,
                            .pending = abstract_pending,
                            .step = abstract_step,

@@ -68,7 +68,9 @@ static const KeyInfo rows[] = {
     {"machine.somaxconn", K_INT, .dflt = "4096", .lo = "1", .hi = "2147483647", .example = "somaxconn: 128",
      .about = "The kernel's bound on every listen backlog (default of Linux 5.4 and later)."},
     {"machine.memory_order", K_WORD, .dflt = "sc", .words = "sc tso", .example = "memory_order: tso",
-     .about = "Order in which code's stores become visible: sequential consistency, or total store order."},
+     .about =
+         "check of a subject's processes: sequential consistency, or total store order (x86's store buffers); in a "
+         "run every store is seen at once."},
 
     {"postgres", K_MAP, .about = "The server: a version's preset, variants over it, and single policies."},
     {"postgres.version", K_INT, .dflt = "19", .lo = "14", .hi = "19", .names = NAMES_VERSION, .example = "version: 16",

@@ -281,45 +281,54 @@ void stm_touch(const void *at, size_t bytes, bool write) {
   touch_range(at, bytes, write ? MEM_WRITE : MEM_READ, PC);
 }
 
-/* ---- atomics: a read-modify-write is a store; done with the strongest order, whatever was asked ---- */
+/* ---- atomics: a read-modify-write is a store. They are done with the strongest order; where processes go on operation
+ * by operation the order that was asked for says what waits for what ---- */
+
+static __attribute__((noinline)) void touch_atomic(const volatile void *a, uint64_t bytes, MemAccess access,
+                                                   bool update, int order, const void *pc) {
+  hooks.atomic = (uint8_t)(1 + order);
+  hooks.update = update;
+  touch((const void *)a, bytes, access, pc);
+  hooks.atomic = 0;
+  hooks.update = false;
+}
+/* A compare-and-exchange that fails has an order of its own, no stronger than this. */
+#define UPDATES(order) touch_atomic(a, sizeof *a, MEM_WRITE, true, order, PC)
 
 #define ATOMIC(bits, type)                                                                                             \
   type __tsan_atomic##bits##_load(const volatile type *a, int order);                                                  \
   type __tsan_atomic##bits##_load(const volatile type *a, int order) {                                                 \
-    (void)order;                                                                                                       \
-    touch((const void *)a, bits / 8, MEM_READ, PC);                                                                    \
+    touch_atomic(a, bits / 8, MEM_READ, false, order, PC);                                                             \
     return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                                       \
   }                                                                                                                    \
   void __tsan_atomic##bits##_store(volatile type *a, type v, int order);                                               \
   void __tsan_atomic##bits##_store(volatile type *a, type v, int order) {                                              \
-    (void)order;                                                                                                       \
-    touch((const void *)a, bits / 8, MEM_WRITE, PC);                                                                   \
+    touch_atomic(a, bits / 8, MEM_WRITE, false, order, PC);                                                            \
     __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                                          \
   }                                                                                                                    \
   int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *c, type v, int order, int failed);         \
   int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *c, type v, int order, int failed) {        \
-    (void)order, (void)failed;                                                                                         \
-    touch((const void *)a, bits / 8, MEM_WRITE, PC);                                                                   \
+    (void)failed;                                                                                                      \
+    UPDATES(order);                                                                                                    \
     return __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                \
   }                                                                                                                    \
   int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *c, type v, int order, int failed);           \
   int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *c, type v, int order, int failed) {          \
-    (void)order, (void)failed;                                                                                         \
-    touch((const void *)a, bits / 8, MEM_WRITE, PC);                                                                   \
+    (void)failed;                                                                                                      \
+    UPDATES(order);                                                                                                    \
     return __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                \
   }                                                                                                                    \
   type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type c, type v, int order, int failed);            \
   type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type c, type v, int order, int failed) {           \
-    (void)order, (void)failed;                                                                                         \
-    touch((const void *)a, bits / 8, MEM_WRITE, PC);                                                                   \
+    (void)failed;                                                                                                      \
+    UPDATES(order);                                                                                                    \
     __atomic_compare_exchange_n(a, &c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                      \
     return c;                                                                                                          \
   }
 #define MODIFY(bits, type, name, builtin)                                                                              \
   type __tsan_atomic##bits##_##name(volatile type *a, type v, int order);                                              \
   type __tsan_atomic##bits##_##name(volatile type *a, type v, int order) {                                             \
-    (void)order;                                                                                                       \
-    touch((const void *)a, bits / 8, MEM_WRITE, PC);                                                                   \
+    UPDATES(order);                                                                                                    \
     return builtin(a, v, __ATOMIC_SEQ_CST);                                                                            \
   }
 #define ALL(bits, type)                                                                                                \
@@ -338,7 +347,7 @@ ALL(64, uint64_t)
 
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order) {
-  (void)order;
+  if (subject_here->interleave && subject_here->running) interleave_fence(order, PC);
 }
 void __tsan_atomic_signal_fence(int order);
 void __tsan_atomic_signal_fence(int order) {

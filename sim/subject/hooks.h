@@ -21,6 +21,8 @@ typedef struct {
   /* cache lines: who touched each last; NULL: not counted */
   uint32_t *line_owner, owner;
   uint64_t last_line;
+  uint8_t atomic;           /* of the access under way: 0, else 1 + its memory order */
+  bool update;              /* it loads and stores as one */
   int64_t lines, seq_lines; /* fetched by others than followers' stores, as Touch has them */
 } Hooks;
 extern Hooks hooks;

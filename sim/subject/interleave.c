@@ -12,21 +12,33 @@ static Interleave *here(void) {
 static void stop_before(OperationKind kind, uint64_t object, uint64_t bytes, const void *pc) {
   Interleave *x = here();
   Runner *r = x->running;
-  r->next = (Operation){.kind = kind, .bytes = (uint32_t)bytes, .object = object, .pc = pc};
+  r->next = (Operation){.kind = kind, .bytes = (uint32_t)bytes, .object = object, .pc = pc, .atomic = hooks.atomic};
   if (r->kept_bytes && ++r->kept_stops > 1) r->kept_bytes = 0;
   coro_yield(subject_here->running->stack);
 }
 
-static void log_store(Interleave *x, uint64_t at, uint64_t bytes) {
+void interleave_log(Interleave *x, uint64_t at, uint64_t bytes) {
   Store st = {.at = at, .bytes = (uint32_t)bytes, .saved = x->old->len};
   g_byte_array_append(x->old, (const guint8 *)x->s->base + at, (guint)bytes);
   g_array_append_val(x->stores, st);
 }
 
+/* A store that nothing may overtake is a locked instruction (xchg), where stores are buffered. */
+static OperationKind write_kind(const Interleave *x) {
+  if (hooks.update) return OPERATION_UPDATE;
+  if (!x->tso) return OPERATION_WRITE;
+  return hooks.atomic == 1 + __ATOMIC_SEQ_CST ? OPERATION_UPDATE : OPERATION_BUFFER;
+}
+
 void interleave_access(const void *pc, uint64_t at, uint64_t bytes, MemAccess access) {
+  OperationKind kind = access == MEM_WRITE ? write_kind(here()) : OPERATION_READ;
   g_assert(bytes <= UINT32_MAX);
-  stop_before(access == MEM_WRITE ? OPERATION_WRITE : OPERATION_READ, at, bytes, pc);
-  if (access == MEM_WRITE) log_store(here(), at, bytes);
+  stop_before(kind, at, bytes, pc);
+  if (kind == OPERATION_WRITE || kind == OPERATION_UPDATE) interleave_log(here(), at, bytes);
+}
+
+void interleave_fence(int order, const void *pc) {
+  if (here()->tso && order == __ATOMIC_SEQ_CST) stop_before(OPERATION_FENCE, 0, 0, pc);
 }
 
 const void *interleave_keep(const void *from, uint64_t bytes) {
@@ -157,9 +169,8 @@ void interleave_spin(const void *pc) {
 /* ---- from outside ---- */
 
 /* From one call to the next without a stop in between: nobody could notice. */
-void interleave_go(Interleave *x, Runner *r) {
+static void run_calls(Interleave *x, Runner *r) {
   Subject *s = x->s;
-  x->running = r;
   for (;;) {
     const InterleaveCall *c = &r->calls[r->call];
     r->ended = !c->run;
@@ -169,36 +180,55 @@ void interleave_go(Interleave *x, Runner *r) {
     if (state != SUBJECT_RETURNED || s->fault) break;
     r->call++;
   }
+}
+
+void interleave_go(Interleave *x, Runner *r) {
+  Operation op = r->next;
+  hooks.atomic = 0;
+  hooks.update = false;
+  x->running = r;
+  if (x->tso) tso_show(x, r, &op);
+  run_calls(x, r);
+  if (x->tso) tso_hide(x, r, &op);
   x->running = NULL;
 }
 
+/* Of those that wait for others too: can it go on, but for its own store buffer? */
+static bool may_go_on(const Interleave *x, const Operation *op) {
+  if (op->kind == OPERATION_DOWN) return *semaphore_count(x, op->object) > 0;
+  if (op->kind != OPERATION_LOCK && op->kind != OPERATION_LOCK_SHARED) return true;
+  if (op->object >= x->holders->len) return true;
+  return free_for(&g_array_index(x->holders, Holders, op->object), op->kind == OPERATION_LOCK_SHARED);
+}
+
 InterleaveState interleave_pending(const Interleave *x, int p, Operation *out) {
+  if (p >= (int)x->runners->len) {
+    InterleaveState state = tso_pending_write(runner_at(x, p - (int)x->runners->len), out);
+    return x->s->fault ? INTERLEAVE_ENDED : state;
+  }
   const Runner *r = runner_at(x, p);
   *out = r->next;
   if (r->ended || x->s->fault) return INTERLEAVE_ENDED;
-  OperationKind k = r->next.kind;
-  if (k == OPERATION_DOWN)
-    return g_array_index(x->s->semaphores, Semaphore, r->next.object).count ? INTERLEAVE_READY : INTERLEAVE_WAITS;
-  if (k != OPERATION_LOCK && k != OPERATION_LOCK_SHARED) return INTERLEAVE_READY;
-  if (r->next.object >= x->holders->len) return INTERLEAVE_READY;
-  const Holders *h = &g_array_index(x->holders, Holders, r->next.object);
-  return free_for(h, k == OPERATION_LOCK_SHARED) ? INTERLEAVE_READY : INTERLEAVE_WAITS;
+  if (x->tso && tso_pending(r, out) == INTERLEAVE_WAITS) return INTERLEAVE_WAITS;
+  return may_go_on(x, out) ? INTERLEAVE_READY : INTERLEAVE_WAITS;
+}
+
+static bool store_changed(const Interleave *x, guint logged) {
+  if (x->stores->len == logged) return false;
+  const Store *st = &g_array_index(x->stores, Store, logged);
+  return memcmp(x->s->base + st->at, x->old->data + st->saved, st->bytes) != 0;
 }
 
 void interleave_step(Interleave *x, int p, bool *failed, bool *changed) {
-  Runner *r = runner_at(x, p);
-  Operation op = r->next;
   guint logged = x->stores->len;
-  g_assert(!r->ended);
   x->failed = x->changed = false;
   interleave_remember(x, p);
-  interleave_go(x, r);
-  if (op.kind == OPERATION_WRITE && x->stores->len > logged) {
-    const Store *st = &g_array_index(x->stores, Store, logged);
-    x->changed = memcmp(x->s->base + st->at, x->old->data + st->saved, st->bytes) != 0;
-  }
+  if (p >= (int)x->runners->len)
+    tso_write(x, runner_at(x, p - (int)x->runners->len));
+  else
+    interleave_go(x, runner_at(x, p));
   *failed = x->failed;
-  *changed = x->changed;
+  *changed = x->changed || store_changed(x, logged);
 }
 
 int interleave_count(const Interleave *x, StmSemaphore semaphore) {
@@ -207,9 +237,13 @@ int interleave_count(const Interleave *x, StmSemaphore semaphore) {
 int interleave_processes(const Interleave *x) {
   return (int)x->runners->len;
 }
+guint interleave_buffers(const Interleave *x) {
+  return x->tso ? x->runners->len : 0;
+}
 bool interleave_over(const Interleave *x) {
   for (guint i = 0; i < x->runners->len; i++)
-    if (!runner_at(x, (int)i)->ended) return false;
+    if (!runner_at(x, (int)i)->ended || (x->tso && runner_at(x, (int)i)->written < runner_at(x, (int)i)->buffered->len))
+      return false;
   return true;
 }
 
@@ -255,11 +289,13 @@ static void clear_runner(void *data) {
   g_free(r->name);
   g_free(r->kept);
   g_ptr_array_unref(r->outgrown);
+  tso_clear(r);
 }
 
-Interleave *interleave_new(Subject *s) {
+Interleave *interleave_new(Subject *s, bool tso) {
   Interleave *x = g_new0(Interleave, 1);
   x->s = s;
+  x->tso = tso;
   x->runners = g_array_new(FALSE, TRUE, sizeof(Runner));
   g_array_set_clear_func(x->runners, clear_runner);
   x->stores = g_array_new(FALSE, FALSE, sizeof(Store));
@@ -284,15 +320,18 @@ void interleave_free(Interleave *x) {
   g_array_unref(x->holders);
   g_array_unref(x->counts);
   interleave_past_clear(x);
+  if (x->under) g_array_unref(x->under);
+  if (x->hidden) g_byte_array_unref(x->hidden);
   g_free(x);
 }
 
 int interleave_add(Interleave *x, const char *name, const InterleaveCall *calls) {
   enum { FIRST_PID = 1000 };
   int p = (int)x->runners->len;
-  g_assert(p < INTERLEAVE_PROCESSES_MAX);
+  g_assert(p < (x->tso ? INTERLEAVE_BUFFERED_MAX : INTERLEAVE_PROCESSES_MAX));
   Runner r = {.process = subject_fork(x->s, NULL, FIRST_PID + p), .name = g_strdup(name), .calls = calls};
   r.outgrown = g_ptr_array_new_with_free_func(g_free);
+  if (x->tso) tso_init(x, &r);
   g_array_append_val(x->runners, r);
   return p;
 }

@@ -2,7 +2,8 @@
  * every access to shared memory, lock, semaphore and round of spinning. All of it can be put back to its first state,
  * or to where it was some steps before, without system calls, and as often as wanted.
  *
- * Time does not pass and costs nothing. Sequentially consistent: an access is seen by all at once. A copy of memory
+ * Time does not pass and costs nothing. Sequentially consistent, an access is seen by all at once; or in total store
+ * order, where each process has a store buffer that is a process itself (interleave_tso.c). A copy of memory
  * (memcpy) is two operations, all its loads and all its stores. The process that waits longest for a lock need not be
  * the next to have it: any may. */
 #pragma once
@@ -11,7 +12,7 @@
 
 typedef struct Interleave Interleave;
 
-enum { INTERLEAVE_PROCESSES_MAX = 60 };
+enum { INTERLEAVE_PROCESSES_MAX = 60, INTERLEAVE_BUFFERED_MAX = 30 /* of total store order */ };
 
 /* Calls that a process makes one after the other. NULL ends them. */
 typedef struct {
@@ -21,7 +22,7 @@ typedef struct {
 } InterleaveCall;
 
 /* Of a subject that has been started and has no processes; it outlives this, and is not run otherwise meanwhile. */
-Interleave *interleave_new(Subject *s);
+Interleave *interleave_new(Subject *s, bool tso);
 void interleave_free(Interleave *x);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Interleave, interleave_free)
 /* A process; `calls` live on. Returns its number, from 0. */
@@ -41,7 +42,9 @@ void interleave_step(Interleave *x, int p, bool *failed, bool *changed);
 Operation interleave_watched(const Interleave *x);
 int interleave_count(const Interleave *x, StmSemaphore semaphore); /* in the first state */
 int interleave_processes(const Interleave *x);
-bool interleave_over(const Interleave *x); /* all have made their calls, or have left by stm_exit */
+/* Store buffers: that of process p is interleave_processes + p to pending and step; 0: there are none. */
+guint interleave_buffers(const Interleave *x);
+bool interleave_over(const Interleave *x); /* all have made their calls, or left by stm_exit; buffers are empty */
 bool interleave_ended(const Interleave *x, int p);
 int interleave_process(const Interleave *x, int p);                   /* its number for subject.h */
 StmLock interleave_lock_named(const Interleave *x, const char *name); /* 0: there is none */

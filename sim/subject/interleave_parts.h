@@ -15,7 +15,19 @@ typedef struct {
   char *kept;
   guint kept_bytes, kept_room, kept_stops; /* stops: since it was kept; it is needed over one */
   GPtrArray *outgrown;
+  /* Total store order: its stores, of which the first `written` are in memory and the others in its buffer. */
+  GArray *buffered; /* of BufferedStore */
+  GByteArray *values;
+  guint written;
+  char *buffer_name;
 } Runner;
+
+typedef struct {
+  uint64_t at;
+  uint32_t bytes, value; /* value: where in `values` */
+  const void *pc;
+  uint8_t atomic;
+} BufferedStore;
 
 typedef struct {
   uint64_t at;
@@ -29,10 +41,11 @@ typedef struct {
 
 /* What a step may have changed, as it was before. */
 typedef struct {
-  int runner;
+  int runner;   /* process; beyond the runners: a store buffer */
   Operation op; /* that it did */
   guint call, stores, old, locks, semaphores;
-  guint saved; /* where in `saved`: the process, then what its copy had kept, then private memory */
+  guint saved; /* where in `saved`: private memory, the process, what its copy had kept */
+  guint buffered, values;
   guint kept_bytes, kept_stops;
   char *kept;
   size_t heap;
@@ -55,6 +68,9 @@ struct Interleave {
   bool failed, changed; /* by the operation just done */
   GArray *past;         /* of Past, by step */
   GByteArray *saved;
+  bool tso;
+  GArray *under; /* of Store: what of memory a process's own view of it hides */
+  GByteArray *hidden;
   bool replays; /* nothing is saved: a way back is gone again from the first state */
 };
 
@@ -69,7 +85,20 @@ static inline bool lock_holds(const Holders *h, int p) {
 }
 
 /* ---- interleave.c ---- */
-void interleave_go(Interleave *x, Runner *r); /* to before its next operation */
+void interleave_go(Interleave *x, Runner *r);                    /* to before its next operation */
+void interleave_log(Interleave *x, uint64_t at, uint64_t bytes); /* before a store to memory */
+
+/* ---- interleave_tso.c ---- */
+void tso_init(Interleave *x, Runner *r);
+void tso_clear(Runner *r);
+/* While r runs it sees its own stores. `op` is what it goes on to do. */
+void tso_show(Interleave *x, Runner *r, const Operation *op);
+void tso_hide(Interleave *x, Runner *r, const Operation *op);
+/* What r's next operation waits for; of a buffer, what it would write. */
+InterleaveState tso_pending(const Runner *r, Operation *op);
+InterleaveState tso_pending_write(const Runner *r, Operation *op);
+void tso_write(Interleave *x, Runner *r); /* the oldest store in r's buffer to memory */
+void tso_undo(Runner *r, const Past *past);
 
 /* ---- interleave_past.c ---- */
 void interleave_remember(Interleave *x, int p); /* before p's step */

@@ -32,27 +32,39 @@ void interleave_past_clear(Interleave *x) {
 
 /* ---- before a step ---- */
 
-static void save_own(Interleave *x, const Runner *r) {
-  size_t heap = (size_t)(x->s->heap_next - x->s->heap);
+static Past past_of(const Interleave *x, int p) {
+  Past past = {.runner = p, .stores = x->stores->len, .old = x->old->len, .saved = x->saved->len};
+  past.locks = x->s->locks->len, past.semaphores = x->s->semaphores->len;
+  past.heap = (size_t)(x->s->heap_next - x->s->heap);
+  return past;
+}
+
+static void remember_buffer(Interleave *x, int p) {
+  Past past = past_of(x, p);
+  past.op.kind = OPERATION_WRITE;
+  if (!x->replays) g_byte_array_append(x->saved, (const guint8 *)x->s->heap, (guint)past.heap);
+  g_array_append_val(x->past, past);
+}
+
+static void save_own(Interleave *x, const Runner *r, size_t heap) {
+  g_byte_array_append(x->saved, (const guint8 *)x->s->heap, (guint)heap);
   subject_save(x->s, r->process, x->saved);
   g_byte_array_append(x->saved, (const guint8 *)r->kept, r->kept_bytes);
-  g_byte_array_append(x->saved, (const guint8 *)x->s->heap, (guint)heap);
 }
 
 void interleave_remember(Interleave *x, int p) {
+  if (p >= (int)x->runners->len) return remember_buffer(x, p);
   const Runner *r = runner_at(x, p);
-  Past past = {.runner = p, .op = r->next, .call = r->call};
-  past.stores = x->stores->len, past.old = x->old->len;
-  past.locks = x->s->locks->len, past.semaphores = x->s->semaphores->len;
+  Past past = past_of(x, p);
+  past.op = r->next, past.call = r->call;
   past.kept = r->kept, past.kept_bytes = r->kept_bytes, past.kept_stops = r->kept_stops;
-  past.heap = (size_t)(x->s->heap_next - x->s->heap);
   past.holders = (Holders){-1, 0};
+  if (x->tso) past.buffered = r->buffered->len, past.values = r->values->len;
   if (operation_lock(r->next.kind) && r->next.object < x->holders->len)
     past.holders = g_array_index(x->holders, Holders, r->next.object);
   if (operation_semaphore(r->next.kind)) past.count = *semaphore_count(x, r->next.object);
-  past.saved = x->saved->len;
   x->replays |= past.heap > HEAP_MOST;
-  if (!x->replays) save_own(x, r);
+  if (!x->replays) save_own(x, r, past.heap);
   g_array_append_val(x->past, past);
 }
 
@@ -89,6 +101,8 @@ static void restart(Interleave *x) {
     subject_renew(x->s, r->process);
     r->call = 0;
     r->kept_bytes = 0;
+    if (x->tso) tso_undo(r, &(Past){0}), r->written = 0;
+    r->next = (Operation){.kind = OPERATION_LOCAL};
     interleave_go(x, r);
   }
 }
@@ -100,7 +114,10 @@ void interleave_restart(Interleave *x) {
 
 /* All that one step changed, but for memory. */
 static void undo(Interleave *x, const Past *past) {
-  Runner *r = runner_at(x, past->runner);
+  int n = (int)x->runners->len;
+  Runner *r = runner_at(x, past->runner % n);
+  if (x->tso) tso_undo(r, past);
+  if (past->runner >= n) return;
   r->next = past->op;
   r->call = past->call;
   r->ended = false;
@@ -112,7 +129,7 @@ static void undo(Interleave *x, const Past *past) {
 /* Of several steps of a process, what it was before the first. */
 static void put_process_back(Interleave *x, const Past *past) {
   Runner *r = runner_at(x, past->runner);
-  const guint8 *from = x->saved->data + past->saved;
+  const guint8 *from = x->saved->data + past->saved + past->heap;
   subject_go_back(x->s, r->process, from);
   r->kept_bytes = past->kept_bytes;
   r->kept_stops = past->kept_stops;
@@ -137,12 +154,10 @@ void interleave_back(Interleave *x, guint steps) {
   for (guint i = n; i-- > steps;) undo(x, &g_array_index(x->past, Past, i));
   for (guint i = steps; i < n; i++) {
     const Past *past = &g_array_index(x->past, Past, i);
-    if (!(done >> past->runner & 1)) put_process_back(x, past);
+    if (past->runner < (int)x->runners->len && !(done >> past->runner & 1)) put_process_back(x, past);
     done |= UINT64_C(1) << past->runner;
   }
-  const guint8 *private = x->saved->data + first.saved;
-  private += subject_saved_bytes(x->s, private) + first.kept_bytes;
-  restore_private(x, private, first.heap);
+  restore_private(x, x->saved->data + first.saved, first.heap);
   undo_stores(x, first.stores, first.old);
   g_array_set_size(x->s->locks, first.locks);
   g_array_set_size(x->s->semaphores, first.semaphores);

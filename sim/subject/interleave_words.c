@@ -2,9 +2,11 @@
 #include "sim/subject/interleave_parts.h"
 
 const char *interleave_name(const Interleave *x, int p) {
-  return runner_at(x, p)->name;
+  int n = (int)x->runners->len;
+  return p < n ? runner_at(x, p)->name : runner_at(x, p - n)->buffer_name;
 }
 const char *interleave_call(const Interleave *x, int p) {
+  if (p >= (int)x->runners->len) return NULL;
   const Runner *r = runner_at(x, p);
   return r->ended ? NULL : r->calls[r->call].name;
 }
@@ -23,13 +25,13 @@ static char *memory_words(const Interleave *x, const Operation *op) {
 }
 
 char *interleave_words(const Interleave *x, const Operation *op) {
-  static const char *const verbs[] = {"reads",          "writes",   "updates",  "takes", "takes (shared)", "tries",
-                                      "tries (shared)", "releases", "releases", "downs", "tries to down",  "ups",
-                                      "spins",          "goes on"};
+  static const char *const verbs[] = {"reads",          "writes",   "updates",  "takes",  "takes (shared)", "tries",
+                                      "tries (shared)", "releases", "releases", "downs",  "tries to down",  "ups",
+                                      "stores",         "fences",   "spins",    "goes on"};
   const char *verb = verbs[op->kind];
-  if (operation_memory(op->kind)) {
+  if (operation_memory(op->kind) || op->kind == OPERATION_BUFFER) {
     g_autofree char *what = memory_words(x, op);
-    return g_strdup_printf("%s %s", verb, what);
+    return g_strdup_printf("%s %s%s", verb, what, op->own ? " (its own)" : "");
   }
   if (operation_lock(op->kind))
     return g_strdup_printf("%s %s", verb, g_array_index(x->s->locks, Lock, op->object).name);
@@ -42,6 +44,7 @@ char *interleave_place(const Interleave *x, const Operation *op) {
 }
 
 char *interleave_held(const Interleave *x, int p) {
+  if (p >= (int)x->runners->len) return NULL;
   GString *out = g_string_new(NULL);
   for (guint i = 1; i < x->holders->len; i++)
     if (lock_holds(&g_array_index(x->holders, Holders, i), p))

@@ -17,8 +17,10 @@ typedef enum {
   OPERATION_DOWN,
   OPERATION_TRY_DOWN,
   OPERATION_UP,
-  OPERATION_SPIN, /* another round of a loop: waits until something that the last round read has changed */
-  OPERATION_LOCAL /* nobody notices */
+  OPERATION_BUFFER, /* total store order: a store goes into its process's buffer, from where it is written later */
+  OPERATION_FENCE,  /* waits until that buffer is empty */
+  OPERATION_SPIN,   /* another round of a loop: waits until something that the last round read has changed */
+  OPERATION_LOCAL   /* nobody notices */
 } OperationKind;
 
 typedef struct {
@@ -26,6 +28,11 @@ typedef struct {
   uint32_t bytes;  /* of memory */
   uint64_t object; /* address, or number of the lock or semaphore */
   const void *pc;  /* where in the code; NULL: not known */
+  /* Total store order. Of OPERATION_BUFFER, and of the write out of the buffer: which store of its process, from 1. Of
+   * others: so many of its process's stores must have been written before; 0: any number. */
+  uint32_t store;
+  bool own;       /* a load that is answered by what is in its process's buffer */
+  uint8_t atomic; /* of memory: 0 not, else 1 + the C memory order (__ATOMIC_RELAXED ...) */
 } Operation;
 
 static inline bool operation_memory(OperationKind k) {
@@ -40,6 +47,14 @@ static inline bool operation_semaphore(OperationKind k) {
 /* Has the lock afterwards, unless it was a try that failed. */
 static inline bool operation_takes(OperationKind k) {
   return k >= OPERATION_LOCK && k <= OPERATION_TRY_SHARED;
+}
+/* Others could notice that it was done. */
+static inline bool operation_touches(OperationKind k) {
+  return (operation_memory(k) && k != OPERATION_READ) || operation_lock(k) || operation_semaphore(k);
+}
+/* Of x86: locked instructions and system calls wait until the store buffer is empty. */
+static inline bool operation_drains(OperationKind k) {
+  return k == OPERATION_UPDATE || k == OPERATION_FENCE || operation_lock(k) || operation_semaphore(k);
 }
 /* May have to wait. */
 static inline bool operation_waits(OperationKind k) {
