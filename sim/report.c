@@ -123,6 +123,7 @@ static void head(const RunResult *r, Output *o) {
   report_json_text(o, "profile", r->profile);
   report_json_text(o, "verdict", run_verdict_word(r->verdict));
   if (r->stopped) report_json_text(o, "stopped", r->stopped);
+  if (r->caveat) report_json_text(o, "caveat", r->caveat);
 }
 
 /* What came of the run as a whole. */
@@ -155,6 +156,7 @@ void report_json(const RunResult *r, Output *o) {
   output_double(o, r->wall_ms > 0 ? (double)r->events / r->wall_ms * 1e3 : 0);
   output_str(o, ", \"peak_rss_mb\": ");
   output_double(o, r->peak_rss_mb);
+  if (r->start_ms > 0) output_str(o, ", \"start_ms\": "), output_double(o, r->start_ms);
   output_str(o, "}\n}\n");
 }
 
@@ -265,7 +267,8 @@ void report_text(const RunResult *r, GString *out, bool color, guint hot_spots) 
   g_string_append_printf(out, "stampede %s  %s %s  seed %" G_GUINT64_FORMAT "  subject %s\n", STAMPEDE_VERSION,
                          r->command, r->scenario, r->seed, r->subject);
   if (strcmp(r->command, "live") == 0)
-    g_string_append(out, "a real pooler between simulated clients and servers, on a virtual clock\n\n");
+    g_string_append_printf(out, "a real pooler between simulated clients and servers, on a %s clock\n\n",
+                           r->caveat ? "real" : "virtual");
   else
     g_string_append_printf(out, "simulated, with the costs of profile %s\n\n", r->profile);
   text_metrics(r, out);
@@ -280,11 +283,12 @@ void report_text(const RunResult *r, GString *out, bool color, guint hot_spots) 
     g_string_append(out, " ms, which no mechanism explains\n");
   }
   if (r->stopped) g_string_append_printf(out, "\n  ended early: %s\n", r->stopped);
+  if (r->caveat) g_string_append_printf(out, "\n  %s\n", r->caveat);
   g_string_append_printf(out, "\n%s%s%s  ", paint(color, verdict_color(r->verdict)), run_verdict_word(r->verdict),
                          paint(color, "\033[0m"));
   report_number(out, 1, (double)r->virtual_ns / 1e6);
-  g_string_append_printf(out, " virtual ms, %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " ties\n", r->events,
-                         r->ties);
+  g_string_append_printf(out, " %s ms, %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " ties\n",
+                         r->caveat ? "real" : "virtual", r->events, r->ties);
 }
 
 /* ---- JUnit ---- */

@@ -68,6 +68,7 @@ typedef struct {
   bool late;                     /* RunOptions.deadline_us ended it */
   bool limited;                  /* it ended at a limit: what it would still have shown is open */
   char *stopped;                 /* why it ended early, in words; NULL: it did not */
+  char *caveat;                  /* why it is worth less than others, in words; NULL: it is not */
   GArray *checks, *expectations; /* of CheckResult, Expectation */
   gpointer kept_checks;          /* a counted box: checks that are the model's own */
   GArray *metrics, *hotspots;    /* of Metric, HotSpotRow */
@@ -80,7 +81,8 @@ typedef struct {
       lasso_from; /* the last step leads back to the state before this one, fairly; -1: no such thing was confirmed */
   int64_t virtual_ns;
   Hash128 state_hash;
-  double wall_ms, peak_rss_mb; /* of the tool itself: the only members that differ between runs */
+  /* Of the tool itself, the only members that differ between runs. start_ms: a real pooler's, to its first quiet. */
+  double wall_ms, peak_rss_mb, start_ms;
 } RunResult;
 
 RunResult *run_result_new(void);

@@ -123,7 +123,7 @@ static char *fill(const Filling *f, const char *text, const char **unknown) {
 /* ---- the file ---- */
 
 static Node *read_adapter(const char *const *dirs, const char *name, GError **error) {
-  g_autofree char *path = asset_path(dirs, "adapters", name);
+  g_autofree char *path = strchr(name, '/') ? g_strdup(name) : asset_path(dirs, "adapters", name);
   if (!path) return g_set_error(error, ADAPTER_ERROR, 0, "there is no adapter for a pooler called %s", name), NULL;
   gsize n;
   g_autofree char *text = asset_read(path, NODE_MAX_BYTES, &n, error);

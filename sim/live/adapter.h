@@ -44,8 +44,8 @@ enum { ADAPTER_SERVER_PORT = 5432 };          /* pool i's servers listen at dir/
 char *adapter_server_dir(const char *dir, guint pool);
 #define ADAPTER_USER "stampede" /* who every client is */
 
-/* The adapter by that name from `dirs` (assets.h) for configuration c. NULL and *error: none, or it is malformed
- * (input).
+/* The adapter by that name from `dirs` (assets.h), or in that file where there is a / in it, for configuration c. NULL
+ * and *error: none, or it is malformed (input).
  */
 Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerConfig *c, const AdapterPlace *place,
                       GError **error);

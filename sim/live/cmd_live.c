@@ -2,6 +2,7 @@
 #include "sim/live/cmd_live.h"
 #include "sim/live/adapter.h"
 #include "sim/live/driver.h"
+#include <string.h>
 #include <unistd.h>
 
 /* Beside the program where it was built, or in PREFIX/lib/stampede. */
@@ -33,7 +34,23 @@ static int fail(GError *error) {
   return status;
 }
 
-static int drive(const App *app, const char *name, const char *pooler, const CliOptions *o) {
+typedef struct {
+  char *pooler, *adapter, *clock;
+} Flags;
+
+static bool clock_kind(const char *word, GateClockKind *kind) {
+  static const char *const words[] = {"own", "faketime", "real"};
+  for (guint i = 0; i < G_N_ELEMENTS(words); i++) {
+    *kind = (GateClockKind)i;
+    if (!word || strcmp(word, words[i]) == 0) return true;
+  }
+  return false;
+}
+
+static int drive(const App *app, const char *name, const Flags *f, const CliOptions *o) {
+  const char *pooler = f->pooler;
+  GateClockKind clock;
+  if (!clock_kind(f->clock, &clock)) return cli_refuse(EXIT_INPUT, "--clock %s: it is own, faketime or real", f->clock);
   if (!g_file_test(pooler, G_FILE_TEST_IS_EXECUTABLE) || g_file_test(pooler, G_FILE_TEST_IS_DIR))
     return cli_refuse(EXIT_INPUT, "--pooler %s: not a program", pooler);
   g_autofree char *library = find_library(app->program);
@@ -44,6 +61,8 @@ static int drive(const App *app, const char *name, const char *pooler, const Cli
   LiveOptions live = {.checks = app->checks,
                       .dirs = app->dirs,
                       .program = pooler,
+                      .adapter = f->adapter,
+                      .clock = clock,
                       .library = library,
                       .trace_path = o->trace,
                       .interrupted = cli_interrupted()};
@@ -53,20 +72,26 @@ static int drive(const App *app, const char *name, const char *pooler, const Cli
 
 int cmd_live(const App *app, int argc, char **argv) {
   CliOptions o = {0};
-  char *pooler = NULL;
-  GOptionEntry own[] = {{"pooler", 0, 0, G_OPTION_ARG_FILENAME, &pooler, "the pooler's program", "PATH"},
-                        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+  Flags f = {0};
+  GOptionEntry own[] = {
+      {"pooler", 0, 0, G_OPTION_ARG_FILENAME, &f.pooler, "the pooler's program", "PATH"},
+      {"adapter", 0, 0, G_OPTION_ARG_FILENAME, &f.adapter,
+       "how it is configured and started: a known one's name or a file (as the program is called)", "NAME"},
+      {"clock", 0, 0, G_OPTION_ARG_STRING, &f.clock,
+       "own: virtual and exact (the default); faketime: virtual, by libfaketime; real: nothing is gated", "CLOCK"},
+      {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   g_auto(GStrv) left =
       cli_parse("live", "SCENARIO --pooler PATH",
                 "Plays the servers and clients of a scenario around a real pooler, one input at a time "
                 "and on a virtual clock, and judges what is seen on the wire.",
                 &o, own, argc, argv, 1, 1);
   int status = EXIT_INPUT;
-  if (left && !pooler)
+  if (left && !f.pooler)
     cli_refuse(EXIT_INPUT, "live needs --pooler PATH, for example --pooler /usr/sbin/pgbouncer");
   else if (left)
-    status = drive(app, left[0], pooler, &o);
-  g_free(pooler);
+    status = drive(app, left[0], &f, &o);
+  char *texts[] = {f.pooler, f.adapter, f.clock};
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
   cli_clear(&o);
   return status;
 }

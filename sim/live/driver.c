@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { CONN_BASE = 1 << 20, EVENTS_AT_ONCE = 64, PATIENCE_MS = 10000, READY_ROUNDS = 100, SOCKET_BYTES = 8192 };
+enum { CONN_BASE = 1 << 20, EVENTS_AT_ONCE = 64, SOCKET_BYTES = 8192 };
 static const int64_t quiet_beyond = 60 * (int64_t)1000000000; /* past the longest limit of time that a pool has */
 
 /* ---- sockets ---- */
@@ -151,7 +151,7 @@ static bool all_done(const Live *l) {
   return true;
 }
 
-static void move_to(Live *l, int64_t ns) {
+void live_move_to(Live *l, int64_t ns) {
   if (ns > l->now) l->now = ns;
   live_gate_set_time(l->gate, l->now);
 }
@@ -160,7 +160,7 @@ static void do_event(Live *l) {
   Event e;
   bool there = event_queue_pop(l->queue, &e);
   g_assert(there);
-  move_to(l, e.t);
+  live_move_to(l, e.t);
   switch ((Doing)e.payload.kind) {
   case DO_SCRIPT: player_go_on(l, e.payload.subject); break;
   case DO_CANCEL: player_cancel(l, e.payload.subject); break;
@@ -194,14 +194,14 @@ static void loop(Live *l) {
       live_input(l);
     } else if (MIN(ours, theirs) > until) {
       l->result->limited = !all_done(l);
-      move_to(l, until);
+      live_move_to(l, until);
       break;
     } else if (ours == INT64_MAX && until == INT64_MAX && (theirs == INT64_MAX || theirs - l->last > patience)) {
       verdict_stuck(l);
     } else if (ours <= theirs) {
       do_event(l);
     } else {
-      move_to(l, theirs);
+      live_move_to(l, theirs);
       live_input(l);
     }
   }
@@ -250,41 +250,6 @@ static bool build(Live *l, GError **error) {
   return true;
 }
 
-static bool start_pooler(Live *l, const char *name, GError **error) {
-  g_autofree char *user = adapter_user(l->o->dirs, name, error);
-  if (!user) return false;
-  GateConfig config = {
-      .user = user, .library = l->o->library, .seed = scenario_seed(l->scenario), .patience_ms = PATIENCE_MS};
-  l->gate = live_gate_new(&config, error);
-  if (!l->gate) return false;
-  g_autofree char *program = g_canonicalize_filename(l->o->program, NULL);
-  AdapterPlace place = {.program = program, .dir = live_gate_dir(l->gate)};
-  l->adapter = adapter_load(l->o->dirs, name, l->config, &place, error);
-  if (!l->adapter || !hosts_open(l, error)) return false;
-  for (guint i = 0; i < l->adapter->files->len; i++) {
-    const AdapterFile *f = &g_array_index(l->adapter->files, AdapterFile, i);
-    if (!live_gate_write(l->gate, f->name, f->text, error)) return false;
-  }
-  return live_gate_start(l->gate, (const char *const *)l->adapter->argv, (const char *const *)l->adapter->env, error);
-}
-
-/* Ready: it waits, and its socket is there. */
-static bool await_ready(Live *l, GError **error) {
-  GateState s = live_gate_settle(l->gate);
-  for (guint i = 0; s == GATE_QUIET && i < READY_ROUNDS; i++) {
-    if (g_file_test(l->adapter->socket, G_FILE_TEST_EXISTS)) return true;
-    if (live_gate_deadline(l->gate) == INT64_MAX) break;
-    move_to(l, live_gate_deadline(l->gate));
-    live_gate_go(l->gate);
-    s = live_gate_settle(l->gate);
-  }
-  g_autofree char *log = live_gate_log_tail(l->gate, 5);
-  g_autofree char *what = s == GATE_QUIET ? g_strdup("does not open its socket") : live_gate_words(l->gate, s);
-  g_set_error(error, GATE_ERROR, 0, "%s was never ready: it %s; its last words:\n%s", l->o->program, what,
-              *log ? log : "(none)");
-  return false;
-}
-
 static bool open_trace(Live *l, GError **error) {
   if (!l->o->trace_path) return true;
   TraceHeader *h = run_trace_header(l->scenario, "live", l->result->subject, 0);
@@ -306,12 +271,12 @@ static bool close_trace(Live *l, GError **error) {
 }
 
 static bool run(Live *l, GError **error) {
-  g_autofree char *name = adapter_for(l->o->program);
-  l->result->subject = g_strconcat("live:", name, NULL);
-  if (!build(l, error) || !start_pooler(l, name, error) || !await_ready(l, error) || !open_trace(l, error))
+  pooler_name(l);
+  if (!build(l, error) || !pooler_start(l, error) || !pooler_await_ready(l, error) || !open_trace(l, error))
     return false;
   players_new(l);
   loop(l);
+  pooler_look_for_leaks(l);
   return verdict_conclude(l, error) && close_trace(l, error);
 }
 

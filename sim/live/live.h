@@ -78,6 +78,7 @@ typedef struct {
   guint *pids, *numbers;                      /* of each postmaster: the next */
   int poll;                                   /* epoll of all descriptors */
   int64_t now, last;                          /* last: when something other than the clock moved */
+  guint descriptors;                          /* that the pooler had open when it was ready */
   bool over, dirty;                           /* dirty: something was sent that the pooler has not been let at yet */
   guint64 counts[OUT_COUNT];
   TraceWriter *trace;
@@ -100,6 +101,14 @@ bool conn_send(Live *l, guint conn, GByteArray *out); /* and empties it */
 void conn_close(Live *l, guint conn);
 int unix_connect(const char *path); /* -1: refused */
 int unix_listen(const char *path);  /* -1, errno */
+
+void live_move_to(Live *l, int64_t ns);
+
+/* start.c: the pooler's program */
+void pooler_name(Live *l); /* as a result names it */
+bool pooler_start(Live *l, GError **error);
+bool pooler_await_ready(Live *l, GError **error); /* GATE_ERROR: it never was, with its last words */
+void pooler_look_for_leaks(Live *l);              /* at the end */
 
 /* host.c: the servers */
 bool hosts_open(Live *l, GError **error);
@@ -124,6 +133,7 @@ void verdict_cancel(Live *l, guint sent, Outcome o, int hit_conn);
 void verdict_mark(Live *l, uint64_t mark, const char *words);
 int verdict_attribute(Live *l, guint cancel_conn, int target); /* which sent cancel this is; -1: none is open */
 void verdict_pooler(Live *l, GateState s);
+void verdict_wrong(Live *l, const char *what); /* "the pooler WHAT": the run is over */
 void verdict_start(Live *l);
 void verdict_stuck(Live *l); /* nothing goes on, and scripts have not ended */
 bool verdict_conclude(Live *l, GError **error);

@@ -70,14 +70,19 @@ int verdict_attribute(Live *l, guint cancel_conn, int target) {
   return oldest;
 }
 
-void verdict_pooler(Live *l, GateState s) {
+void verdict_wrong(Live *l, const char *what) {
   if (l->over) return;
   l->over = true;
-  g_autofree char *what = live_gate_words(l->gate, s), *log = live_gate_log_tail(l->gate, 5);
-  live_said(l, "pooler", NULL, s == GATE_ENDED ? "ended" : "stuck", what);
-  l->result->stopped = g_strdup_printf("the pooler %s; its last words:\n%s", what, *log ? log : "(none)");
-  g_autofree char *words = g_strdup_printf("the pooler %s", what);
+  g_autofree char *log = live_gate_log_tail(l->gate, 5), *words = g_strdup_printf("the pooler %s", what);
+  l->result->stopped = g_strdup_printf("%s; its last words:\n%s", words, *log ? log : "(none)");
   verdict_mark(l, POOLER_CRASH, words);
+}
+
+void verdict_pooler(Live *l, GateState s) {
+  if (l->over) return;
+  g_autofree char *what = live_gate_words(l->gate, s);
+  live_said(l, "pooler", NULL, s == GATE_ENDED ? "ended" : "stuck", what);
+  verdict_wrong(l, what);
 }
 
 static const char *who_waits(const Live *l) {
@@ -127,5 +132,6 @@ bool verdict_conclude(Live *l, GError **error) {
   r->events = live_gate_steps(l->gate);
   r->ties = event_queue_ties(l->queue);
   r->virtual_ns = l->now;
+  r->start_ms = live_gate_start_ms(l->gate);
   return expect_judge(l->scenario, "live", r, error);
 }

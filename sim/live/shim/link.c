@@ -35,6 +35,7 @@ long shim_call(long number, const long a[6]) {
                    : "rcx", "r11", "memory");
   return r;
 #elif defined __aarch64__
+  // cppcheck-suppress constStatement
   register long n __asm__("x8") = number, r __asm__("x0") = a[0], b __asm__("x1") = a[1], c __asm__("x2") = a[2];
   // cppcheck-suppress constStatement
   register long d __asm__("x3") = a[3], e __asm__("x4") = a[4], f __asm__("x5") = a[5];
