@@ -99,13 +99,17 @@ LiveGate *live_gate_new(const GateConfig *c, GError **error) {
   return NULL;
 }
 
-void live_gate_free(LiveGate *g) {
-  if (g->pooler) {
-    kill(g->pooler, SIGKILL);
-    gate_reap(g, true);
-  }
+void live_gate_kill(LiveGate *g) {
+  if (g->pooler) kill(g->pooler, SIGKILL);
+  gate_reap(g, true);
   gate_lines_clear(g);
-  int *fds[] = {&g->listener, &g->pipe, &g->ended};
+  if (g->ended >= 0) close(g->ended);
+  g->ended = -1;
+}
+
+void live_gate_free(LiveGate *g) {
+  live_gate_kill(g);
+  int *fds[] = {&g->listener, &g->pipe};
   for (guint i = 0; i < G_N_ELEMENTS(fds); i++)
     if (*fds[i] >= 0) close(*fds[i]);
   if (g->sweeper > 0) waitpid(g->sweeper, NULL, 0);
@@ -197,6 +201,7 @@ static char **environment(const LiveGate *g, const char *const *more) {
     g_ptr_array_add(env, g_strdup_printf(GATE_ENV_SOCKET "=%s/gate", g->dir));
     g_ptr_array_add(env, g_strdup_printf(GATE_ENV_CLOCK "=%s/clock", g->dir));
     g_ptr_array_add(env, g_strdup_printf(GATE_ENV_SEED "=%" G_GUINT64_FORMAT, g->config.seed));
+    g_ptr_array_add(env, g_strdup_printf(GATE_ENV_SERVERS "=%s/pool-", g->dir));
   }
   if (follows) {
     g_ptr_array_add(env, g_strdup_printf("FAKETIME_TIMESTAMP_FILE=%s/stamp", g->dir));

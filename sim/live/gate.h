@@ -36,8 +36,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LiveGate, live_gate_free)
 const char *live_gate_dir(const LiveGate *g);
 /* A file of the directory that the pooler may read. */
 bool live_gate_write(LiveGate *g, const char *name, const char *text, GError **error);
-/* env: "NAME=VALUE" beside what every pooler gets; NULL: none. */
+/* env: "NAME=VALUE" beside what every pooler gets; NULL: none. Again, after live_gate_kill. */
 bool live_gate_start(LiveGate *g, const char *const *argv, const char *const *env, GError **error);
+void live_gate_kill(LiveGate *g);
 bool live_gate_signal(LiveGate *g, int number); /* to its first process, which acts on it at its next GO */
 
 typedef enum {

@@ -76,18 +76,6 @@ void gate_reap(LiveGate *g, bool wait) {
   g->pooler = 0;
 }
 
-void gate_lines_clear(LiveGate *g) {
-  for (guint i = 0; i < g->lines->len; i++) close(GATE_LINE(g, i)->fd);
-  for (guint i = 0; i < g->processes->len; i++) {
-    int fd = g_array_index(g->processes, GateProcess, i).fd;
-    if (fd >= 0) close(fd);
-  }
-  g_array_set_size(g->lines, 0);
-  g_array_set_size(g->processes, 0);
-}
-
-/* ---- lines ---- */
-
 /* All that were made have been: each before its maker's report. A line that is heard in slices, so that the end of the
  * first process is seen even where a program of its keeps the line open. */
 static void greet(LiveGate *g) {
@@ -100,6 +88,19 @@ static void greet(LiveGate *g) {
     g_array_append_val(g->lines, line);
   }
 }
+
+void gate_lines_clear(LiveGate *g) {
+  greet(g); /* those that were never heard */
+  for (guint i = 0; i < g->lines->len; i++) close(GATE_LINE(g, i)->fd);
+  for (guint i = 0; i < g->processes->len; i++) {
+    int fd = g_array_index(g->processes, GateProcess, i).fd;
+    if (fd >= 0) close(fd);
+  }
+  g_array_set_size(g->lines, 0);
+  g_array_set_size(g->processes, 0);
+}
+
+/* ---- lines ---- */
 
 static void look_again(LiveGate *g, const GateLine *but, bool woke) {
   for (guint i = 0; i < g->lines->len; i++) {

@@ -13,9 +13,11 @@
 #pragma once
 #include <stdint.h>
 
-#define GATE_ENV_SOCKET "STAMPEDE_GATE"  /* path of the driver's SOCK_SEQPACKET socket */
-#define GATE_ENV_CLOCK  "STAMPEDE_CLOCK" /* path of the clock page */
-#define GATE_ENV_SEED   "STAMPEDE_SEED"  /* of the bytes that the pooler takes for random; decimal */
+#define GATE_ENV_SOCKET  "STAMPEDE_GATE"    /* path of the driver's SOCK_SEQPACKET socket */
+#define GATE_ENV_CLOCK   "STAMPEDE_CLOCK"   /* path of the clock page */
+#define GATE_ENV_SEED    "STAMPEDE_SEED"    /* of the bytes that the pooler takes for random; decimal */
+#define GATE_ENV_SERVERS "STAMPEDE_SERVERS" /* how the paths of servers begin, to which connects take time */
+enum { GATE_FILL = 0xff };                  /* what the driver reads, and drops, to let such a connect be over */
 
 /* Written by the driver alone, and only while all threads wait for GO. */
 typedef struct {
