@@ -12,7 +12,7 @@
 enum { CLIENTS = 100, ITERATIONS = 3, OLDEST = 14, NEWEST = 19, FAULT_AROUND = 65536 };
 
 typedef struct {
-  char *bin, *dir, *scenario, *huge, *out;
+  char *bin, *dir, *scenario, *huge, *out, *beside;
   gint clients, iterations, connections;
   gboolean confirm;
 } ServerOptions;
@@ -116,6 +116,11 @@ static bool look(Calibration *k, GError **error) {
   if (!pg_session_close(&s, ok ? error : NULL) || !ok) return false;
   k->c.phase_assumed = k->c.facts.phase < 0;
   k->c.huge_asked = k->o->huge && strcmp(k->o->huge, "off") != 0;
+  if (k->c.beside && (uint64_t)k->c.beside->page_size != k->c.facts.page_size) {
+    g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_INPUT, "%s: its server's pages were of another size",
+                k->c.beside->file);
+    return false;
+  }
   if (!k->c.phase_assumed) set(k, "postgres.pgproc.phase=%" G_GINT64_FORMAT "B", k->c.facts.phase);
   set(k, "machine.page_size=%dKiB", (int)(k->c.facts.page_size / 1024));
   return true;
@@ -166,6 +171,13 @@ static bool both(Calibration *k, GError **error) {
   return true;
 }
 
+static bool take_beside(Calibration *k, const Scenario *s, GError **error) {
+  k->c.beside = beside_read(k->o->beside, error);
+  return k->c.beside && beside_fits(k->c.beside, k->c.version, (guint)scenario_int(s, "workload.clients"),
+                                    (guint)scenario_int(s, "workload.iterations"),
+                                    scenario_int(s, "postgres.max_connections"), (int64_t)scenario_seed(s), error);
+}
+
 static bool prepare(Calibration *k, GError **error) {
   k->c.major = throwaway_version(k->o->bin, &k->c.version, error);
   if (!k->c.major) return false;
@@ -182,6 +194,7 @@ static bool prepare(Calibration *k, GError **error) {
     g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_INPUT, "%s: %s", scenario_file(s), not_so);
     return false;
   }
+  if (k->o->beside && !take_beside(k, s, error)) return false;
   Need need = need_of((int)scenario_int(s, "workload.clients"), (int)scenario_int(s, "postgres.max_connections")),
        there = need_available(need.descriptors);
   return need_met(&need, &there, error) && start(k, s, error);
@@ -265,6 +278,7 @@ static void options_clear(ServerOptions *o) {
   g_free(o->scenario);
   g_free(o->huge);
   g_free(o->out);
+  g_free(o->beside);
 }
 
 int cmd_calibrate_postgres(const App *app, int argc, char **argv) {
@@ -281,6 +295,9 @@ int cmd_calibrate_postgres(const App *app, int argc, char **argv) {
       {"dir", 0, 0, G_OPTION_ARG_FILENAME, &o.dir,
        "where the server lives; not there yet, or empty (a new temporary one)", "DIR"},
       {"out", 0, 0, G_OPTION_ARG_FILENAME, &o.out, "write results.json, backends.csv and backends.svg there", "DIR"},
+      {"beside", 0, 0, G_OPTION_ARG_FILENAME, &o.beside,
+       "private pages that grow with a storm, of an earlier run with another seed (its --json), not of this one",
+       "FILE"},
       {"confirm", 0, 0, G_OPTION_ARG_NONE, &o.confirm, "exit 1 when a figure is further off than is allowed", NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   g_auto(GStrv) left = cli_parse(

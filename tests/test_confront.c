@@ -4,6 +4,7 @@
 #include "sim/calibrate/need.h"
 #include "tests/harness.h"
 #include "viz/backends_plot.h"
+#include <unistd.h>
 
 enum { N = 200, ITERATIONS = 2 };
 
@@ -95,6 +96,81 @@ static void private_pages_are_measured(void) {
   expect(!agrees(confronted(15, 7, 0, 20)));
 }
 
+/* What another run's --json says of 2 clients that take 1, 2 and then 30, 40 pages beyond one alone. */
+static const char another_run[] =
+    "{\"command\": \"calibrate postgres\", \"server\": \"15.20\", \"seed\": 7, \"clients\": 2, \"iterations\": 2,"
+    " \"max_connections\": 22, \"page_size\": 4096, \"private_pages\": [[1, 2], [30, 40]]}";
+
+static Beside *read_beside(const char *text, GError **error) {
+  g_autofree char *file = NULL;
+  int fd = g_file_open_tmp("stampede-test-XXXXXX", &file, NULL);
+  expect(fd >= 0 && g_file_set_contents(file, text, -1, NULL));
+  Beside *b = beside_read(file, error);
+  close(fd);
+  unlink(file);
+  return b;
+}
+
+static void another_run_is_read(void) {
+  g_autoptr(Beside) b = read_beside(another_run, NULL);
+  expect(b != NULL);
+  expect_int(beside_own(b, 0, 1), ==, 2);
+  expect_int(beside_own(b, 1, 0), ==, 30);
+  expect(beside_fits(b, "15.20", 2, 1, 22, 8, NULL));
+}
+
+static void another_run_must_fit(void) {
+  g_autoptr(Beside) b = read_beside(another_run, NULL);
+  g_autoptr(GError) error = NULL;
+  expect(!beside_fits(b, "15.18", 2, 2, 22, 8, NULL));
+  expect(!beside_fits(b, "15.20", 3, 2, 22, 8, NULL));
+  expect(!beside_fits(b, "15.20", 2, 3, 22, 8, NULL));
+  expect(!beside_fits(b, "15.20", 2, 2, 23, 8, NULL));
+  expect(!beside_fits(b, "15.20", 2, 2, 22, 7, &error)); /* its own seed: the same storm */
+  expect(error && strstr(error->message, "of seed 7 too"));
+}
+
+/* Each word of the document put out of order is told in one line, with what is wrong. */
+static void a_bad_document(void) {
+  static const struct {
+    const char *was, *is, *said;
+  } bad[] = {{"{", "", "Parse error"},
+             {"calibrate postgres", "run", "no document of calibrate postgres"},
+             {"\"clients\": 2", "\"clients\": \"two\"", "0 clients"},
+             {"\"clients\": 2", "\"clients\": 1e300", "no number \"clients\""},
+             {"\"iterations\": 2", "\"iteration\": 2", "no number \"iterations\""},
+             {"[30, 40]", "[30]", "are not 2 lists of 2"},
+             {", [30, 40]", "", "are not 2 lists of 2"},
+             {"[[1, 2], [30, 40]]", "7", "are not 2 lists of 2"}};
+  for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_auto(GStrv) parts = g_strsplit(another_run, bad[i].was, 2);
+    g_autofree char *text = g_strjoinv(bad[i].is, parts);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Beside) b = read_beside(text, &error);
+    expect(!b && error);
+    if (error && !strstr(error->message, bad[i].said)) expect_str(error->message, bad[i].said);
+  }
+  g_autoptr(GError) error = NULL;
+  expect(!beside_read("/no/such/file.json", &error) && error && strstr(error->message, "/no/such/file.json"));
+}
+
+/* The run's own private pages are its own business: only what another run has measured is added. */
+static Beside *another(int64_t own_in_second) {
+  Beside *b = g_new0(Beside, 1);
+  *b = (Beside){.clients = N, .iterations = ITERATIONS, .own = g_array_new(FALSE, TRUE, sizeof(int64_t))};
+  g_array_set_size(b->own, N * ITERATIONS);
+  for (guint i = N; i < N * ITERATIONS; i++) g_array_index(b->own, int64_t, i) = own_in_second;
+  return b;
+}
+
+static void nothing_is_borrowed(void) {
+  Confrontation own = confronted(15, 7, 8, 20), others = confronted(15, 7, 0, 20);
+  own.beside = another(0);
+  others.beside = another(8);
+  expect(!agrees(own));
+  expect(agrees(others));
+}
+
 static void needs(void) {
   Need need = need_of(1000, 1200), plenty = {INT64_MAX, INT64_MAX, INT64_MAX};
   g_autoptr(GError) error = NULL;
@@ -129,6 +205,10 @@ int main(void) {
                                               {"figures have names", figures_have_names},
                                               {"what agrees", what_agrees},
                                               {"private pages are measured", private_pages_are_measured},
+                                              {"another run is read", another_run_is_read},
+                                              {"another run must fit", another_run_must_fit},
+                                              {"a bad document", a_bad_document},
+                                              {"nothing is borrowed", nothing_is_borrowed},
                                               {"needs", needs},
                                               {"a plot", a_plot},
                                               {0}});

@@ -9,17 +9,26 @@ void confrontation_clear(Confrontation *c) {
   g_free(c->profile);
   storm_series_free(c->real);
   storm_series_free(c->model);
+  beside_free(c->beside);
   if (c->by_function) g_string_free(c->by_function, TRUE);
+}
+
+int64_t confront_own(const Confrontation *c, guint k, guint i) {
+  return g_array_index(storm_iteration(c->real, k)->backends, StormBackend, i).own_pages - c->real_alone.own_pages;
+}
+
+int64_t confront_added(const Confrontation *c, guint k, guint i) {
+  return c->beside ? beside_own(c->beside, k, i) : confront_own(c, k, i);
 }
 
 /* The simulated iteration with what was measured beside it added to each backend. */
 static StormFigures with_measured(const Confrontation *c, guint k) {
-  const StormIteration *real = storm_iteration(c->real, k), *model = storm_iteration(c->model, k);
+  const StormIteration *model = storm_iteration(c->model, k);
   g_autoptr(GArray) backends = g_array_copy(model->backends);
   StormIteration sum = {.backends = backends, .pagetable_kib = model->pagetable_kib, .connect_ms = model->connect_ms};
   for (guint i = 0; i < backends->len; i++) {
     StormBackend *b = &g_array_index(backends, StormBackend, i);
-    b->own_pages = g_array_index(real->backends, StormBackend, i).own_pages - c->real_alone.own_pages;
+    b->own_pages = confront_added(c, k, i);
     b->faults += b->own_pages;
   }
   return storm_figures(&sum, (double)(c->real_alone.faults - c->model_alone.faults),

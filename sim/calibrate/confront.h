@@ -2,13 +2,16 @@
  *
  * The simulation is of shared memory. The rest of a backend's start-up (its private memory, catalogs, lock tables) is
  * measured, not fitted:
- *  - on backends that are alone: faults and page tables beyond those simulated, added to every simulated figure;
- *  - on each backend of the storm: pages of private memory that it has written to beyond those of one that is alone
+ *  - on backends that are alone on the same server, before the storm: faults and page tables beyond those simulated,
+ *    added to every simulated figure;
+ *  - on each backend of a storm: pages of private memory that it has written to beyond those of one that is alone
  *    (/proc/PID/smaps), each one fault. To 17 the postmaster keeps its children in memory from malloc, 48 bytes each; a
  *    child inherits what earlier children left free, and its first large request writes to all of it
- *    (malloc_consolidate): N/85 pages after a storm of N.
+ *    (malloc_consolidate): N/85 pages after a storm of N. Of this storm, or, as the confirmation suite has it, of
+ *    another with another order of exits (beside.h).
  * What is judged are differences, in which the constant cancels, and page tables. */
 #pragma once
+#include "sim/calibrate/beside.h"
 #include "sim/calibrate/server_facts.h"
 #include "sim/calibrate/storm_series.h"
 #include "traces/output.h"
@@ -24,6 +27,7 @@ typedef struct {
   bool huge_asked, phase_assumed, fault_around_assumed;
   StormSeries *real, *model;
   StormBackend real_alone, model_alone; /* model_alone.pagetable_kib: of a simulation of one client */
+  Beside *beside;                       /* another storm's private pages; NULL: this one's */
   GString *by_function;                 /* what perf said; NULL */
   double wall_ms;
 } Confrontation;
@@ -42,6 +46,8 @@ void confront_json(const Confrontation *c, const GArray *agreements, Output *o);
 void confront_csv(const Confrontation *c, Output *o); /* a row a backend */
 
 /* ---- for the writers ---- */
+int64_t confront_own(const Confrontation *c, guint k, guint i);   /* real: private pages of a backend beyond alone */
+int64_t confront_added(const Confrontation *c, guint k, guint i); /* the same as it is added to what is simulated */
 typedef struct {
   const char *name;
   double value;

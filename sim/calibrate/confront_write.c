@@ -16,13 +16,14 @@ static void head(const Confrontation *c, GString *out) {
       out, "PGPROC array at %" G_GINT64_FORMAT " of 65536%s; fault-around %" G_GUINT64_FORMAT " KiB%s\n",
       MAX(c->facts.phase, 0), c->phase_assumed ? " (assumed)" : ", read from the server", c->fault_around / 1024,
       c->fault_around_assumed ? " (Linux's default; not readable here)" : "");
-  g_string_append_printf(out,
-                         "a backend alone: %" G_GINT64_FORMAT " faults, %" G_GINT64_FORMAT
-                         " KiB of page tables; of these %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " are simulated\n"
-                         "beside what is simulated: the rest of these, and each backend's private pages beyond "
-                         "them, both measured\n\n",
-                         c->real_alone.faults, c->real_alone.pagetable_kib, c->model_alone.faults,
-                         c->model_alone.pagetable_kib);
+  g_string_append_printf(
+      out,
+      "a backend alone: %" G_GINT64_FORMAT " faults, %" G_GINT64_FORMAT
+      " KiB of page tables; of these %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " are simulated\n"
+      "beside what is simulated, measured: the rest of these, and private pages that grow with a storm "
+      "(%s%s)\n\n",
+      c->real_alone.faults, c->real_alone.pagetable_kib, c->model_alone.faults, c->model_alone.pagetable_kib,
+      c->beside ? "of another one: " : "of this one", c->beside ? c->beside->file : "");
 }
 
 static void cell(GString *out, double real, double model) {
@@ -140,6 +141,20 @@ static void agreements_json(const GArray *all, Output *o) {
   output_str(o, "  ],\n  ");
 }
 
+/* Real: by iteration, in the order of connecting. What --beside reads. */
+static void private_pages(const Confrontation *c, Output *o) {
+  output_str(o, "\"private_pages\": [");
+  for (guint k = 0; k < c->real->iterations->len; k++) {
+    output_str(o, k ? ",\n    [" : "\n    [");
+    for (guint i = 0; i < storm_iteration(c->real, k)->backends->len; i++) {
+      if (i) output_str(o, ", ");
+      output_int(o, confront_own(c, k, i));
+    }
+    output_str(o, "]");
+  }
+  output_str(o, "],\n  ");
+}
+
 void confront_json(const Confrontation *c, const GArray *agreements, Output *o) {
   output_str(o, "{\n  ");
   report_json_text(o, "stampede", STAMPEDE_VERSION);
@@ -156,7 +171,9 @@ void confront_json(const Confrontation *c, const GArray *agreements, Output *o) 
   number(o, "page_size", (int64_t)c->facts.page_size);
   number(o, "fault_around", (int64_t)c->fault_around);
   number(o, "pgproc_phase", c->facts.phase);
+  report_json_text(o, "beside", c->beside ? c->beside->file : NULL);
   alone(c, o);
+  private_pages(c, o);
   figures(c, true, o);
   figures(c, false, o);
   agreements_json(agreements, o);
@@ -176,8 +193,13 @@ void confront_csv(const Confrontation *c, Output *o) {
     const GArray *real = storm_iteration(c->real, k)->backends, *model = storm_iteration(c->model, k)->backends;
     for (guint i = 0; i < real->len; i++) {
       const StormBackend *r = &g_array_index(real, StormBackend, i), *m = &g_array_index(model, StormBackend, i);
-      int64_t own = r->own_pages - c->real_alone.own_pages;
-      const int64_t row[] = {k + 1,          i + 1, r->pid, r->faults, m->faults + beside + own, own, r->pagetable_kib,
+      const int64_t row[] = {k + 1,
+                             i + 1,
+                             r->pid,
+                             r->faults,
+                             m->faults + beside + confront_added(c, k, i),
+                             confront_own(c, k, i),
+                             r->pagetable_kib,
                              r->resident_kib};
       for (guint j = 0; j < G_N_ELEMENTS(row); j++) {
         output_int(o, row[j]);
