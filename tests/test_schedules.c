@@ -28,7 +28,8 @@ static void seen_step(void *data, guint p, bool *failed, bool *changed) {
   Seen *s = data;
   Operation op;
   g_assert(s->length < G_N_ELEMENTS(s->op));
-  g_assert(abstract_pending(s->program, p, &op) == PROCESS_READY);
+  ProcessState state = abstract_pending(s->program, p, &op);
+  g_assert(state == PROCESS_READY);
   guint number = 1;
   for (guint i = 0; i < s->length; i++) number += s->who[i] == p;
   s->op[s->length] = op, s->who[s->length] = p, s->number[s->length++] = number;

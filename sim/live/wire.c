@@ -150,7 +150,8 @@ const char *wire_word(char type, bool by_server) {
 /* ---- into a buffer ---- */
 
 static void put_int16(GByteArray *out, int v) {
-  guint8 p[2] = {(guint8)(v >> 8), (guint8)v};
+  guint16 u = (guint16)v;
+  guint8 p[2] = {(guint8)(u >> 8), (guint8)u};
   g_byte_array_append(out, p, 2);
 }
 static void put_int32(GByteArray *out, int32_t v) {

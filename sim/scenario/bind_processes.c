@@ -23,8 +23,8 @@ static char *under(const char *key, const char *member) {
 }
 
 static void add_op(Compile *c, const char *key, ProcessOp op) {
-  op.key = g_strdup(key);
   g_array_append_val(c->ops, op);
+  g_array_index(c->ops, ProcessOp, c->ops->len - 1).key = g_strdup(key);
 }
 
 static bool add_steps(Compile *c, const char *list, int depth);

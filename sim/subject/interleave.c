@@ -329,8 +329,10 @@ int interleave_add(Interleave *x, const char *name, const InterleaveCall *calls)
   enum { FIRST_PID = 1000 };
   int p = (int)x->runners->len;
   g_assert(p < (x->tso ? INTERLEAVE_BUFFERED_MAX : INTERLEAVE_PROCESSES_MAX));
-  Runner r = {.process = subject_fork(x->s, NULL, FIRST_PID + p), .name = g_strdup(name), .calls = calls};
-  r.outgrown = g_ptr_array_new_with_free_func(g_free);
+  Runner r = {.process = subject_fork(x->s, NULL, FIRST_PID + p),
+              .name = g_strdup(name),
+              .calls = calls,
+              .outgrown = g_ptr_array_new_with_free_func(g_free)};
   if (x->tso) tso_init(x, &r);
   g_array_append_val(x->runners, r);
   return p;

@@ -74,7 +74,8 @@ Subject *subject_new(Image *image, World *w, Segment *segment, bool lines, int64
   g_array_set_size(s->semaphores, 1);
   subject_watch_crashes();
   s->other_field = ledger_field(world_ledger(w), "shared memory");
-  return subject_here = s;
+  subject_here = s;
+  return s;
 }
 
 void subject_free(Subject *s) {
@@ -223,7 +224,7 @@ static void keep_fault(Subject *s) {
 
 /* A process that stops only for time to pass goes on at once when none has. */
 static int64_t run(Subject *s, Proc *p) {
-  int64_t ns;
+  int64_t ns = 0;
   do {
     p->settles = false;
     s->stops++;

@@ -337,9 +337,10 @@ static const char *proc_at(const PgSubject *p, int procno_) {
 }
 
 static int procno_of_link(const PgSubject *p, const char *link) {
+  if (!link) return -1;
   const char *proc = link - p->link.f.offset;
   uint64_t at = (uint64_t)(proc - p->all_procs);
-  if (!link || proc < p->all_procs || at % p->pgproc_size || at / p->pgproc_size >= (uint64_t)p->pools.total) return -1;
+  if (proc < p->all_procs || at % p->pgproc_size || at / p->pgproc_size >= (uint64_t)p->pools.total) return -1;
   return (int)(at / p->pgproc_size);
 }
 
