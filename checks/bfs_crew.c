@@ -5,7 +5,10 @@
 /* The parts of one worker: every n-th. */
 static void claim_parts(Bfs *b, guint worker) {
   guint n = b->crew->n, wanted[STORE_PARTS] = {0};
-  EACH_CANDIDATE(b, c) wanted[store_part(c->hash)]++;
+  EACH_CANDIDATE(b, c) {
+    wanted[store_part(c->hash)]++;
+    if (store_part(c->hash) % n == worker) store_prefetch(b->store, c->hash); /* where it will be put, by and by */
+  }
   for (guint part = worker; part < STORE_PARTS; part += n) store_make_room(b->store, part, wanted[part]);
   EACH_CANDIDATE(b, c2)
   if (store_part(c2->hash) % n == worker) store_claim(b->store, c2);

@@ -219,20 +219,27 @@ static uint64_t *bits_line(const StateStore *s, uint64_t hash) {
   return s->bits + (hash >> (64 - (s->bits_log2 - BITS_LINE_LOG))) * (1 << (BITS_LINE_LOG - 6));
 }
 
+/* gcc 12 takes a function that only asks memory ahead for one without effect and drops the calls of it from other
+ * files; an empty asm is an effect. */
+static inline void ask_memory(const void *at) {
+  __builtin_prefetch(at);
+  __asm__ volatile("");
+}
+
 void store_prefetch(const StateStore *s, uint64_t hash) {
   if (s->kind == STORE_BITSTATE) {
-    __builtin_prefetch(bits_line(s, hash));
+    ask_memory(bits_line(s, hash));
     return;
   }
   const Part *p = &s->parts[store_part(hash)];
-  if (p->capacity) __builtin_prefetch(&p->slots[home(p, tag_of(hash))]);
+  if (p->capacity) ask_memory(&p->slots[home(p, tag_of(hash))]);
 }
 
 void store_prefetch_key(const StateStore *s, uint64_t hash) {
   const Part *p = &s->parts[store_part(hash)];
   if (p->capacity == 0 || s->kind == STORE_BITSTATE) return;
   uint64_t slot = p->slots[home(p, tag_of(hash))];
-  if (slot && slot >> 32 == tag_of(hash)) __builtin_prefetch(key_at(s, (uint32_t)slot - 1));
+  if (slot && slot >> 32 == tag_of(hash)) ask_memory(key_at(s, (uint32_t)slot - 1));
 }
 
 static bool is_state(const StateStore *s, const Part *p, uint32_t number, const Candidate *c, const uint64_t *key) {

@@ -4,7 +4,7 @@
 #include "model/world/vector_private.h"
 #include <string.h>
 
-enum { BLOCK = 4 * LANE /* words compared at once */, FEW = 32 };
+enum { BLOCK = 4 * LANE /* words compared at once */, FEW = 32, LINE = 64 };
 
 struct VectorStand {
   Arena *a;
@@ -24,7 +24,7 @@ VectorStand *vector_stand_new(Arena *a) {
 
 void vector_stand_free(VectorStand *s) {
   if (!s) return;
-  g_free(s->base);
+  g_aligned_free(s->base);
   g_free(s->vector);
   g_free(s);
 }
@@ -37,8 +37,8 @@ void vector_stand_start(VectorStand *s, const VectorLayout *l) {
   s->few = l->segments->len <= FEW;
   if (s->room < l->n + BLOCK) {
     s->room = l->n + BLOCK;
-    g_free(s->base);
-    s->base = g_new0(uint64_t, s->room);
+    g_aligned_free(s->base);
+    s->base = g_aligned_alloc0(s->room, sizeof(uint64_t), LINE); /* lanes that lie in two lines take twice as long */
   }
   memcpy(s->base, l->template + 1, (l->n - 1) * sizeof(uint64_t));
   memset(s->base + l->n - 1, 0, (s->room - (l->n - 1)) * sizeof(uint64_t));
@@ -85,19 +85,26 @@ static inline __attribute__((always_inline)) void take_up(VectorStand *s, const 
 
 /* ---- leaving it ---- */
 
+/* What of a change lies outside a word's first segment: in later ones, or nowhere. */
+static bool leave_rest(const VectorLayout *l, guint word, uint64_t differ, uint64_t *out, VectorGaps *gaps) {
+  uint64_t unknown = differ & l->constant[word];
+  if (unknown) return vector_gaps_add(gaps, word, unknown), false;
+  for (guint k = l->first[word] + 1; k < l->first[word + 1]; k++) {
+    const Segment *g = segment_at(l, l->by_word[k]);
+    put(out, g->place, g->width, gather_portable(differ, g->mask));
+  }
+  return true;
+}
+
 /* One word of the state that a step led to: into the vector, and back. */
 static inline __attribute__((always_inline)) bool leave_word(VectorStand *s, guint i, uint64_t *word, uint64_t *out,
                                                              VectorGaps *gaps,
                                                              uint64_t (*gather)(uint64_t word, uint64_t mask)) {
-  const VectorLayout *l = s->l;
-  uint64_t differ = *word ^ s->base[i], unknown = differ & l->constant[i + 1];
+  const FirstSegment *g = &s->l->of_word[i + 1];
+  uint64_t differ = *word ^ s->base[i];
   *word = s->base[i];
-  if (unknown) return vector_gaps_add(gaps, i + 1, unknown), false;
-  for (guint k = l->first[i + 1]; k < l->first[i + 2]; k++) {
-    const Segment *g = segment_at(l, l->by_word[k]);
-    put(out, g->place, g->width, gather(differ, g->mask));
-  }
-  return true;
+  put(out, g->place, g->width, gather(differ, g->mask));
+  return G_LIKELY(!(differ & ~g->mask)) || leave_rest(s->l, i + 1, differ, out, gaps);
 }
 
 /* It allocates: the length in use differs, and everything is looked at. */
@@ -111,17 +118,25 @@ static bool leave_resized(VectorStand *s, uint64_t *out, VectorGaps *gaps) {
   return fits;
 }
 
-#define LEAVE(name, attribute, gather, differing)                                                                      \
+/* Which blocks differ is found first, without a branch for each: the processor guesses those wrong. */
+#define LEAVE(name, attribute, gather, block_differs, differing)                                                       \
   attribute static bool name(VectorStand *s, uint64_t *out, VectorGaps *gaps) {                                        \
-    uint64_t *words = arena_words(s->a);                                                                               \
+    uint64_t *words = arena_words(s->a), *base = s->base;                                                              \
     guint n = (guint)((s->used + 7) / 8);                                                                              \
     bool fits = true;                                                                                                  \
     for (guint k = 0; k < s->words; k++) out[k] = s->vector[k];                                                        \
-    for (guint i = 0; i < n; i += BLOCK)                                                                               \
-      for (uint32_t differ = differing(words + i, s->base + i); differ; differ &= differ - 1) {                        \
-        guint at = i + (guint)__builtin_ctz(differ);                                                                   \
-        fits &= leave_word(s, at, words + at, out, gaps, gather);                                                      \
+    for (guint from = 0; from < n; from += 64 * BLOCK) {                                                               \
+      uint64_t blocks = 0;                                                                                             \
+      for (guint i = from, bit = 0; i < n && bit < 64; i += BLOCK, bit++)                                              \
+        blocks |= (uint64_t)block_differs(words + i, base + i) << bit;                                                 \
+      for (; blocks; blocks &= blocks - 1) {                                                                           \
+        guint i = from + (guint)__builtin_ctzll(blocks) * BLOCK;                                                       \
+        for (uint32_t differ = differing(words + i, base + i); differ; differ &= differ - 1) {                         \
+          guint at = i + (guint)__builtin_ctz(differ);                                                                 \
+          fits &= leave_word(s, at, words + at, out, gaps, gather);                                                    \
+        }                                                                                                              \
       }                                                                                                                \
+    }                                                                                                                  \
     return fits;                                                                                                       \
   }
 
@@ -138,9 +153,14 @@ static inline uint32_t differing_portable(const uint64_t *a, const uint64_t *b) 
   for (guint i = 0; i < BLOCK; i++) differ |= (uint32_t)(a[i] != b[i]) << i;
   return differ;
 }
+static inline bool block_differs_portable(const uint64_t *a, const uint64_t *b) {
+  uint64_t differ = 0;
+  for (guint i = 0; i < BLOCK; i++) differ |= a[i] ^ b[i];
+  return differ != 0;
+}
 AT(at_portable, , spread_portable)
 AT_ALL(at_all_portable, , spread_portable)
-LEAVE(leave_portable, , gather_portable, differing_portable)
+LEAVE(leave_portable, , gather_portable, block_differs_portable, differing_portable)
 
 #if defined(__x86_64__)
 VECTOR_WIDE static inline __attribute__((always_inline)) uint64_t gather_wide(uint64_t word, uint64_t mask) {
@@ -149,20 +169,28 @@ VECTOR_WIDE static inline __attribute__((always_inline)) uint64_t gather_wide(ui
 VECTOR_WIDE static inline __attribute__((always_inline)) uint64_t spread_wide(uint64_t bits, uint64_t mask) {
   return _pdep_u64(bits, mask);
 }
-VECTOR_WIDE static inline uint32_t differing_wide(const uint64_t *a, const uint64_t *b) {
-  const Lane *x = (const Lane *)(const void *)a, *y = (const Lane *)(const void *)b;
-  __m256i d[BLOCK / LANE], zero = _mm256_setzero_si256();
-  for (guint i = 0; i < BLOCK / LANE; i++) d[i] = (__m256i)(x[i] ^ y[i]);
-  __m256i any = _mm256_or_si256(_mm256_or_si256(d[0], d[1]), _mm256_or_si256(d[2], d[3]));
-  if (_mm256_testz_si256(any, any)) return 0;
-  uint32_t same = 0;
-  for (guint i = 0; i < BLOCK / LANE; i++)
-    same |= (uint32_t)_mm256_movemask_pd((__m256d)_mm256_cmpeq_epi64(d[i], zero)) << (i * LANE);
+/* Four lanes by hand: gcc 12 keeps an array of them in memory and not in registers. */
+VECTOR_WIDE static inline __attribute__((always_inline)) __m256i lane_differs(const uint64_t *a, const uint64_t *b) {
+  return (__m256i)(*(const Lane *)(const void *)a ^ *(const Lane *)(const void *)b);
+}
+VECTOR_WIDE static inline __attribute__((always_inline)) bool block_differs_wide(const uint64_t *a, const uint64_t *b) {
+  __m256i low = _mm256_or_si256(lane_differs(a, b), lane_differs(a + LANE, b + LANE));
+  __m256i high = _mm256_or_si256(lane_differs(a + 2 * LANE, b + 2 * LANE), lane_differs(a + 3 * LANE, b + 3 * LANE));
+  __m256i any = _mm256_or_si256(low, high);
+  return !_mm256_testz_si256(any, any);
+}
+VECTOR_WIDE static inline __attribute__((always_inline)) uint32_t lane_same(const uint64_t *a, const uint64_t *b) {
+  __m256i same = _mm256_cmpeq_epi64(lane_differs(a, b), _mm256_setzero_si256());
+  return (uint32_t)_mm256_movemask_pd((__m256d)same);
+}
+VECTOR_WIDE static inline __attribute__((always_inline)) uint32_t differing_wide(const uint64_t *a, const uint64_t *b) {
+  uint32_t same = lane_same(a, b) | lane_same(a + LANE, b + LANE) << LANE;
+  same |= lane_same(a + 2 * LANE, b + 2 * LANE) << 2 * LANE | lane_same(a + 3 * LANE, b + 3 * LANE) << 3 * LANE;
   return ~same & ((1u << BLOCK) - 1);
 }
 AT(at_wide, VECTOR_WIDE, spread_wide)
 AT_ALL(at_all_wide, VECTOR_WIDE, spread_wide)
-LEAVE(leave_wide, VECTOR_WIDE, gather_wide, differing_wide)
+LEAVE(leave_wide, VECTOR_WIDE, gather_wide, block_differs_wide, differing_wide)
 #else
 #define at_wide     at_portable
 #define at_all_wide at_all_portable

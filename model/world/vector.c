@@ -99,6 +99,8 @@ static void index_segments(VectorLayout *l) {
   g_free(l->first);
   g_free(l->by_word);
   g_free(l->by_bit);
+  g_free(l->of_word);
+  l->of_word = g_new0(FirstSegment, l->n);
   l->first = g_new0(uint32_t, l->n + 1);
   l->by_word = g_new(uint32_t, n + 1);
   l->by_bit = g_new(uint32_t, l->bits + 1);
@@ -108,6 +110,7 @@ static void index_segments(VectorLayout *l) {
   for (guint i = 0; i < n; i++) {
     const Segment *s = segment_at(l, i);
     l->by_word[next[s->word]++] = i;
+    if (!l->of_word[s->word].mask) l->of_word[s->word] = (FirstSegment){s->mask, s->place, s->width};
     for (guint bit = 0; bit < s->width; bit++, at++) l->by_bit[at] = i;
   }
   g_assert(at == l->bits);
@@ -141,6 +144,7 @@ void vector_layout_free(VectorLayout *l) {
   g_free(l->first);
   g_free(l->by_word);
   g_free(l->by_bit);
+  g_free(l->of_word);
   g_free(l);
 }
 

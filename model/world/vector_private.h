@@ -11,12 +11,19 @@ typedef struct {
   uint32_t width;
 } Segment;
 
+/* What a change of a word means for a vector: its first segment, side by side with those of the words around it. */
+typedef struct {
+  uint64_t mask;
+  uint32_t place, width;
+} FirstSegment;
+
 struct VectorLayout {
   uint64_t *template, *constant; /* constant: bits that do not differ, as a mask. By word; whole lanes */
   guint n, bits;                 /* n: words known, word 0 included */
   GArray *segments;              /* of Segment, by place */
   uint32_t *first;               /* by word, one more at the end: where its segments begin in by_word */
   uint32_t *by_word, *by_bit;    /* numbers of segments: those of word 0, of word 1 ...; of each bit of a vector */
+  FirstSegment *of_word;         /* by word; all 0: it has none */
   bool (*encode)(const VectorLayout *l, const Arena *a, uint64_t *out);
   void (*decode)(const VectorLayout *l, Arena *a, const uint64_t *in);
 };
