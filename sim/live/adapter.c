@@ -15,6 +15,11 @@ static char *seconds(int64_t ns) {
   return g_strdup(g_ascii_formatd(buffer, sizeof buffer, "%.9g", (double)ns / 1e9));
 }
 
+/* Where 0 would mean at once. */
+static char *lasting(int64_t ns) {
+  return ns < 0 ? g_strdup("315360000") : seconds(ns);
+}
+
 static const char *mode_word(PoolMode m) {
   static const char *const words[] = {"session", "transaction", "statement"};
   return words[m];
@@ -49,16 +54,14 @@ static char *word_of_pooler(const PoolerConfig *c, const AdapterPlace *at, const
   const struct {
     const char *word;
     int64_t ns;
-  } times[] = {{"reserve_pool_timeout", p->reserve_timeout_ns},
-               {"query_wait_timeout", p->query_wait_timeout_ns},
-               {"server_idle_timeout", p->server_idle_timeout_ns},
-               {"server_lifetime", p->server_lifetime_ns},
-               {"server_connect_timeout", p->server_connect_timeout_ns},
-               {"server_login_retry", p->server_login_retry_ns},
-               {"server_check_delay", p->check_delay_ns},
-               {"cancel_wait_timeout", p->cancel_wait_timeout_ns}};
+  } times[] = {
+      {"server_lifetime", p->server_lifetime_ns}, /* 0: used once; checked always; no time at all */
+      {"server_check_delay", p->check_delay_ns},          {"server_connect_timeout", p->server_connect_timeout_ns},
+      {"reserve_pool_timeout", p->reserve_timeout_ns},    {"query_wait_timeout", p->query_wait_timeout_ns},
+      {"server_idle_timeout", p->server_idle_timeout_ns}, {"server_login_retry", p->server_login_retry_ns},
+      {"cancel_wait_timeout", p->cancel_wait_timeout_ns}};
   for (guint i = 0; i < G_N_ELEMENTS(times); i++)
-    if (!strcmp(word, times[i].word)) return seconds(times[i].ns);
+    if (!strcmp(word, times[i].word)) return i < 3 ? lasting(times[i].ns) : seconds(times[i].ns);
   if (!strcmp(word, "max_client_conn")) return g_strdup_printf("%d", clients_of(c));
   if (!strcmp(word, "max_db_connections")) return g_strdup_printf("%d", c->max_db_connections);
   if (!strcmp(word, "max_user_connections")) return g_strdup_printf("%d", c->max_user_connections);
@@ -68,6 +71,23 @@ static char *word_of_pooler(const PoolerConfig *c, const AdapterPlace *at, const
   if (!strcmp(word, "program")) return g_strdup(at->program);
   if (!strcmp(word, "user")) return g_strdup(ADAPTER_USER);
   return NULL;
+}
+
+static bool shares(const PoolerConfig *c, guint a, guint b) {
+  const PoolConfig *x = &c->pools[a], *y = &c->pools[b];
+  return strcmp(x->db, y->db) == 0 && strcmp(x->user, y->user) != 0;
+}
+
+guint adapter_database(const PoolerConfig *c, guint pool) {
+  for (guint i = 0; i < pool; i++)
+    if (shares(c, i, pool)) return i;
+  return pool;
+}
+
+const char *adapter_login(const PoolerConfig *c, guint pool) {
+  for (guint i = 0; i < (guint)c->n_pools; i++)
+    if (shares(c, i, pool)) return c->pools[pool].user;
+  return ADAPTER_USER;
 }
 
 char *adapter_server_dir(const char *dir, guint pool) {
@@ -88,6 +108,7 @@ static char *fill(const Filling *f, const char *text, const char **unknown);
 static char *pools_text(const Filling *f, const char **unknown) {
   GString *all = g_string_new(NULL);
   for (guint i = 0; i < (guint)f->c->n_pools; i++) {
+    if (adapter_database(f->c, i) != i) continue;
     Filling one = {f->c, f->at, NULL, i};
     g_autofree char *text = fill(&one, f->each_pool, unknown);
     g_string_append(all, text);
@@ -95,8 +116,18 @@ static char *pools_text(const Filling *f, const char **unknown) {
   return g_string_free(all, FALSE);
 }
 
+/* Everybody who may come, a line each, without a password. */
+static char *users_text(const PoolerConfig *c) {
+  GString *all = g_string_new("\"" ADAPTER_USER "\" \"\"\n");
+  for (guint i = 0; i < (guint)c->n_pools; i++)
+    if (strcmp(adapter_login(c, i), ADAPTER_USER) != 0)
+      g_string_append_printf(all, "\"%s\" \"\"\n", adapter_login(c, i));
+  return g_string_free(all, FALSE);
+}
+
 static char *word(const Filling *f, const char *name, const char **unknown) {
   if (f->each_pool && !strcmp(name, "pools")) return pools_text(f, unknown);
+  if (!strcmp(name, "users")) return users_text(f->c);
   char *value = f->each_pool ? NULL : word_of_pool(f->c, f->pool, f->at, name);
   return value ? value : word_of_pooler(f->c, f->at, name);
 }

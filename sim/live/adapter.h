@@ -41,6 +41,9 @@ typedef struct {
 
 const char *adapter_wish_word(AdapterWish w); /* "reload" */
 enum { ADAPTER_SERVER_PORT = 5432 };          /* pool i's servers listen at dir/pool-i */
+/* Pools of one `db` with a `user` each are one database there, of several users: that of the first of them. */
+guint adapter_database(const PoolerConfig *c, guint pool);
+const char *adapter_login(const PoolerConfig *c, guint pool); /* who clients of that pool are */
 char *adapter_server_dir(const char *dir, guint pool);
 #define ADAPTER_USER "stampede" /* who every client is */
 

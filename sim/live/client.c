@@ -11,6 +11,7 @@ struct Wired {
   int32_t protocol, pid;
   guint8 key[WIRE_KEY_MOST];
   gsize key_len;
+  GPtrArray *row, *names; /* of char * */
 };
 
 Wired *wired_new(int32_t protocol, const char *user, const char *database, const char *password) {
@@ -20,6 +21,8 @@ Wired *wired_new(int32_t protocol, const char *user, const char *database, const
   c->user = g_strdup(user);
   c->password = g_strdup(password);
   c->protocol = protocol;
+  c->row = g_ptr_array_new_with_free_func(g_free);
+  c->names = g_ptr_array_new_with_free_func(g_free);
   const char *const pairs[] = {"user", user, "database", database, NULL};
   wire_startup(c->out, protocol, pairs);
   return c;
@@ -28,6 +31,8 @@ Wired *wired_new(int32_t protocol, const char *user, const char *database, const
 void wired_free(Wired *c) {
   wire_stream_free(c->in);
   g_byte_array_unref(c->out);
+  g_ptr_array_unref(c->row);
+  g_ptr_array_unref(c->names);
   g_clear_pointer(&c->scram, scram_free);
   gpointer texts[] = {c->user, c->password, c->text, c->sqlstate};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
@@ -42,6 +47,17 @@ GByteArray *wired_out(Wired *c) {
 }
 int32_t wired_protocol(const Wired *c) {
   return c->protocol;
+}
+static char **texts(const GPtrArray *from) {
+  char **all = g_new0(char *, from->len + 1);
+  for (guint i = 0; i < from->len; i++) all[i] = g_strdup(from->pdata[i]);
+  return all;
+}
+char **wired_names(const Wired *c) {
+  return texts(c->names);
+}
+char **wired_columns(const Wired *c) {
+  return texts(c->row);
 }
 bool wired_key(const Wired *c, int32_t *pid, const guint8 **key, gsize *n) {
   *pid = c->pid;
@@ -116,11 +132,24 @@ static ClientEvent keep_error(Wired *c, const WireMessage *m) {
 }
 
 static ClientEvent keep_row(Wired *c, WireCursor b) {
-  int columns = wire_int16(&b);
-  int32_t len = columns > 0 ? wire_int32(&b) : -1;
-  g_autofree char *rest = rest_text(&b);
-  if (len >= 0 && (gsize)len <= strlen(rest)) rest[len] = 0;
-  return say(c, CLIENT_ROW, len < 0 ? "" : rest);
+  g_ptr_array_set_size(c->row, 0);
+  for (int columns = wire_int16(&b); columns > 0 && !b.bad; columns--) {
+    int32_t len = wire_int32(&b);
+    GString *text = g_string_new(NULL);
+    for (int32_t i = 0; i < len && !b.bad; i++) g_string_append_c(text, (char)wire_byte(&b));
+    g_ptr_array_add(c->row, g_string_free(text, FALSE));
+  }
+  return say(c, CLIENT_ROW, c->row->len ? c->row->pdata[0] : "");
+}
+
+/* Of each column its name, and 18 bytes about it that nobody here needs. */
+static ClientEvent keep_names(Wired *c, WireCursor b) {
+  g_ptr_array_set_size(c->names, 0);
+  for (int columns = wire_int16(&b); columns > 0 && !b.bad; columns--) {
+    g_ptr_array_add(c->names, g_strdup(wire_text(&b)));
+    for (guint i = 0; i < 18; i++) wire_byte(&b);
+  }
+  return nothing();
 }
 
 static ClientEvent negotiated(Wired *c, int32_t newest) {
@@ -135,6 +164,7 @@ static ClientEvent message(Wired *c, const WireMessage *m) {
   case 'K': return keep_key(c, b);
   case 'E': return keep_error(c, m);
   case 'D': return keep_row(c, b);
+  case 'T': return keep_names(c, b);
   case 'v': return negotiated(c, wire_int32(&b));
   case 'Z': return (ClientEvent){.kind = CLIENT_READY, .status = (char)wire_byte(&b)};
   default: return wire_word(m->type, true) ? nothing() : say(c, CLIENT_BROKEN, "a message of an unknown type");

@@ -22,6 +22,8 @@ void wired_free(Wired *c);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Wired, wired_free)
 void wired_feed(Wired *c, const void *bytes, gsize n);
 ClientEvent wired_next(Wired *c);
-GByteArray *wired_out(Wired *c); /* what is to be sent; whoever sends it empties it */
+char **wired_names(const Wired *c);   /* of the columns of the rows that come; likewise */
+char **wired_columns(const Wired *c); /* of the row that came last, "" for NULL; g_strfreev */
+GByteArray *wired_out(Wired *c);      /* what is to be sent; whoever sends it empties it */
 bool wired_key(const Wired *c, int32_t *pid, const guint8 **key, gsize *n); /* false: none was given */
 int32_t wired_protocol(const Wired *c);                                     /* as negotiated */

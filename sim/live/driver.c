@@ -1,214 +1,14 @@
-/* driver.c - see driver.h; the loop. */
+/* driver.c - see driver.h: what a run is made of, from its start to its end; the loop is in loop.c. */
 #include "sim/expect.h"
 #include "sim/live/live.h"
 #include "sim/pooler_model.h"
 #include "sim/tracing.h"
-#include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { CONN_BASE = 1 << 20, EVENTS_AT_ONCE = 64, SOCKET_BYTES = 8192 };
-static const int64_t quiet_beyond = 60 * (int64_t)1000000000; /* past the longest limit of time that a pool has */
-
-/* ---- sockets ---- */
-
-static bool address_of(const char *path, struct sockaddr_un *at) {
-  *at = (struct sockaddr_un){.sun_family = AF_UNIX};
-  return g_strlcpy(at->sun_path, path, sizeof at->sun_path) < sizeof at->sun_path;
-}
-
-int unix_connect(const char *path) {
-  struct sockaddr_un at;
-  if (!address_of(path, &at)) return -1;
-  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) == 0) return fd;
-  if (fd >= 0) close(fd);
-  return -1;
-}
-
-int unix_listen(const char *path) {
-  struct sockaddr_un at;
-  if (!address_of(path, &at)) return errno = ENAMETOOLONG, -1;
-  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, SOMAXCONN) == 0) return fd;
-  int problem = errno;
-  if (fd >= 0) close(fd);
-  return errno = problem, -1;
-}
-
-guint conn_add(Live *l, ConnKind kind, int fd, guint owner) {
-  Conn c = {.kind = kind, .fd = fd, .owner = owner, .client = -1, .query = -1, .cancel = -1};
-  g_array_append_val(l->conns, c);
-  struct epoll_event e = {.events = EPOLLIN, .data.u64 = CONN_BASE + l->conns->len - 1};
-  int failed = epoll_ctl(l->poll, EPOLL_CTL_ADD, fd, &e);
-  g_assert(!failed);
-  l->dirty = true;
-  return l->conns->len - 1;
-}
-
-/* What the other side has closed, or does not read, is seen when it is read. */
-bool conn_send(Live *l, guint conn, GByteArray *out) {
-  ssize_t n = send(CONN(l, conn)->fd, out->data, out->len, MSG_NOSIGNAL);
-  bool whole = n == (ssize_t)out->len;
-  g_byte_array_set_size(out, 0);
-  l->dirty = true;
-  return whole;
-}
-
-void conn_close(Live *l, guint conn) {
-  Conn *c = CONN(l, conn);
-  if (c->fd < 0) return;
-  close(c->fd);
-  c->fd = -1;
-  l->dirty = true;
-}
-
-/* ---- reading what the pooler did ---- */
-
-static void read_conn(Live *l, guint conn) {
-  while (CONN(l, conn)->fd >= 0) {
-    guint8 bytes[SOCKET_BYTES];
-    bool server = CONN(l, conn)->kind == CONN_SERVER;
-    ssize_t n = recv(CONN(l, conn)->fd, bytes, sizeof bytes, 0);
-    if (n < 0 && errno == EAGAIN) return;
-    if (n > 0 && server) host_read(l, conn, bytes, (gsize)n);
-    if (n > 0 && !server) player_read(l, conn, bytes, (gsize)n);
-    if (n <= 0 && server) host_gone(l, conn);
-    if (n <= 0 && !server) player_gone(l, conn);
-  }
-}
-
-static int by_id(const void *a, const void *b) {
-  uint64_t x = ((const struct epoll_event *)a)->data.u64, y = ((const struct epoll_event *)b)->data.u64;
-  return x < y ? -1 : x > y;
-}
-
-/* In order of their numbers, whatever order the kernel has them in; true: there was something. */
-static bool collect(Live *l) {
-  struct epoll_event ready[EVENTS_AT_ONCE];
-  bool any = false;
-  for (;;) {
-    int n = epoll_wait(l->poll, ready, EVENTS_AT_ONCE, 0);
-    if (n <= 0) return any;
-    any = true;
-    qsort(ready, (size_t)n, sizeof *ready, by_id);
-    for (int i = 0; i < n; i++) {
-      if (ready[i].data.u64 < CONN_BASE)
-        host_accept(l, (guint)ready[i].data.u64);
-      else
-        read_conn(l, (guint)(ready[i].data.u64 - CONN_BASE));
-    }
-  }
-}
-
-void live_input(Live *l) {
-  do {
-    if (l->over) return;
-    l->dirty = false;
-    live_gate_go(l->gate);
-    GateState s = live_gate_settle(l->gate);
-    if (collect(l)) l->last = l->now;
-    if (s != GATE_QUIET) verdict_pooler(l, s);
-  } while (l->dirty);
-}
-
-/* ---- the trace ---- */
-
-void live_said(Live *l, const char *from, const char *to, const char *message, const char *about) {
-  g_autofree char *text = about ? g_strdup_printf("%s (%s)", message, about) : g_strdup(message);
-  NoteField fields[] = {{"from", 0, from}, {"to", 0, to}, {"message", 0, text}}, alone = {"what", 0, text};
-  TraceStep step = {.i = l->steps,
-                    .t_ns = l->now,
-                    .who = from,
-                    .what = message,
-                    .args = to ? fields : &alone,
-                    .n_args = to ? G_N_ELEMENTS(fields) : 1};
-  g_autoptr(GString) words = g_string_new(NULL);
-  trace_step_words(&step, words);
-  g_string_append_printf(words, "@%" G_GINT64_FORMAT "\n", l->now);
-  XXH3_128bits_update(l->hash, words->str, words->len);
-  if (l->trace && !l->trace_error) trace_writer_step(l->trace, &step, &l->trace_error);
-  l->steps++;
-  l->last = l->now;
-}
-
-/* ---- the loop ---- */
-
-void live_at(Live *l, int64_t ns, Doing what, guint subject, guint64 data) {
-  event_queue_add(l->queue, ns, 0, (EventPayload){.kind = what, .subject = subject, .data = data});
-}
-
-static bool all_done(const Live *l) {
-  if (event_queue_size(l->queue)) return false;
-  for (guint i = 0; i < l->players->len; i++)
-    if (!PLAYER(l, i)->done) return false;
-  for (guint i = 0; i < l->sent->len; i++)
-    if (!SENT(l, i)->judged) return false;
-  return true;
-}
-
-void live_move_to(Live *l, int64_t ns) {
-  if (ns > l->now) l->now = ns;
-  live_gate_set_time(l->gate, l->now);
-}
-
-static void do_event(Live *l) {
-  Event e;
-  bool there = event_queue_pop(l->queue, &e);
-  g_assert(there);
-  live_move_to(l, e.t);
-  switch ((Doing)e.payload.kind) {
-  case DO_SCRIPT: player_go_on(l, e.payload.subject); break;
-  case DO_CANCEL: player_cancel(l, e.payload.subject); break;
-  default: host_do(l, (Doing)e.payload.kind, e.payload.subject, e.payload.data);
-  }
-}
-
-static int64_t longest_limit(const Live *l) {
-  int64_t most = 0;
-  for (int i = 0; i < l->config->n_pools; i++) {
-    const PoolConfig *p = &l->config->pools[i];
-    const int64_t limits[] = {p->query_wait_timeout_ns, p->server_connect_timeout_ns, p->server_login_retry_ns,
-                              p->cancel_wait_timeout_ns, p->reserve_timeout_ns};
-    for (guint k = 0; k < G_N_ELEMENTS(limits); k++) most = MAX(most, limits[k]);
-  }
-  return most + quiet_beyond;
-}
-
-/* Ours before the pooler's own timeouts where both are due. */
-static void loop(Live *l) {
-  int64_t until = scenario_is(l->scenario, "end", "none") ? INT64_MAX : scenario_ns(l->scenario, "end");
-  const int64_t patience = longest_limit(l);
-  while (!l->over && !(all_done(l) && until == INT64_MAX)) {
-    Event e;
-    int64_t ours = event_queue_peek(l->queue, &e) ? e.t : INT64_MAX, theirs = live_gate_deadline(l->gate);
-    if (l->o->interrupted && g_atomic_int_get(l->o->interrupted)) {
-      l->result->interrupted = true;
-      break;
-    }
-    if (l->dirty) {
-      live_input(l);
-    } else if (MIN(ours, theirs) > until) {
-      l->result->limited = !all_done(l);
-      live_move_to(l, until);
-      break;
-    } else if (ours == INT64_MAX && until == INT64_MAX && (theirs == INT64_MAX || theirs - l->last > patience)) {
-      verdict_stuck(l);
-    } else if (ours <= theirs) {
-      do_event(l);
-    } else {
-      live_move_to(l, theirs);
-      live_input(l);
-    }
-  }
-  if (l->result->interrupted) l->result->stopped = g_strdup("interrupted");
-}
-
-/* ---- start and end ---- */
+/* ---- the model: checks are shown it, and nobody drives it ---- */
 
 static uint64_t choose_first(void *driver, ChoiceId what, uint64_t n) {
   (void)driver, (void)what, (void)n;
@@ -229,26 +29,42 @@ static void never_driven(World *w, void *data) {
   world_drive(w, &ops, data);
 }
 
-static bool build(Live *l, GError **error) {
+static Model *build_model(const Scenario *s, GError **error) {
   Costs costs;
-  scenario_costs(l->scenario, &costs);
-  if (!scenario_has_pooler(l->scenario)) {
-    g_propagate_error(error,
-                      scenario_complain(l->scenario, "pooler", "live drives a pooler, and this scenario has none"));
-    return false;
-  }
-  l->model = pooler_model_build(l->scenario, &costs, never_driven, NULL, error);
+  scenario_costs(s, &costs);
+  if (scenario_has_pooler(s)) return pooler_model_build(s, &costs, never_driven, NULL, error);
+  g_propagate_error(error, scenario_complain(s, "pooler", "live drives a pooler, and this scenario has none"));
+  return NULL;
+}
+
+GError *live_refuses_scenario(const Scenario *s) {
+  GError *error = NULL;
+  Model *m = build_model(s, &error);
+  if (!m) return error;
+  error = live_refuses(s, pooler_binding_config(m->bound));
+  model_free(m);
+  return error;
+}
+
+static bool build(Live *l, GError **error) {
+  l->model = build_model(l->scenario, error);
   if (!l->model) return false;
   l->config = pooler_binding_config(l->model->bound);
-  GError *refused = players_refuse(l);
+  GError *refused = live_refuses(l->scenario, l->config);
   if (refused) return g_propagate_error(error, refused), false;
   if (!expect_checks(l->scenario, l->model, &l->o->checks, l->result, error)) return false;
-  verdict_start(l);
-  l->pids = g_new0(guint, (gsize)l->config->n_servers);
-  l->numbers = g_new0(guint, (gsize)l->config->n_servers);
-  for (int i = 0; i < l->config->n_servers; i++) l->pids[i] = (guint)l->config->servers[i].pid_start;
+  l->cut = g_new0(guint8, LINK_COUNT * (gsize)l->config->n_servers);
+  l->arrivals = g_new0(Arrivals, (gsize)l->config->work.n_clients);
+  for (int i = 0; i < l->config->work.n_locks; i++) {
+    DbLock lock = {-1, g_array_new(FALSE, FALSE, sizeof(guint))};
+    g_array_append_val(l->locks, lock);
+  }
+  live_choices_start(l);
+  measure_start(l);
   return true;
 }
+
+/* ---- the trace ---- */
 
 static bool open_trace(Live *l, GError **error) {
   if (!l->o->trace_path) return true;
@@ -270,37 +86,51 @@ static bool close_trace(Live *l, GError **error) {
   return ok;
 }
 
+/* ---- a run ---- */
+
 static bool run(Live *l, GError **error) {
   pooler_name(l);
   if (!build(l, error) || !pooler_start(l, error) || !pooler_await_ready(l, error) || !open_trace(l, error))
     return false;
   players_new(l);
-  loop(l);
+  events_start(l);
+  live_loop(l);
   pooler_look_for_leaks(l);
+  l->result->seeded = l->drew;
   return verdict_conclude(l, error) && close_trace(l, error);
 }
 
-static void clear(Live *l) {
+static void clear_parts(Live *l) {
   for (guint i = 0; i < l->conns->len; i++) {
     Conn *c = CONN(l, i);
     if (c->fd >= 0) close(c->fd);
     g_clear_pointer(&c->wired, wired_free);
     g_clear_pointer(&c->backend, backend_free);
+    g_clear_pointer(&c->outbox, g_byte_array_unref);
   }
   for (guint i = 0; i < l->listeners->len; i++) close(g_array_index(l->listeners, Listener, i).fd);
-  for (guint i = 0; i < l->players->len; i++) g_free(PLAYER(l, i)->name);
+  for (guint i = 0; i < l->players->len; i++) {
+    g_free(PLAYER(l, i)->name);
+    for (guint k = 0; k < SESSIONS_MAX; k++) g_free(PLAYER(l, i)->sessions[k].told);
+  }
+  for (guint i = 0; i < l->locks->len; i++) g_array_unref(g_array_index(l->locks, DbLock, i).waiting);
+}
+
+static void clear(Live *l) {
+  clear_parts(l);
   g_clear_pointer(&l->gate, live_gate_free);
   g_clear_pointer(&l->adapter, adapter_free);
   g_clear_pointer(&l->trace, trace_writer_free);
   g_clear_error(&l->trace_error);
   g_clear_pointer(&l->model, model_free);
-  GArray *arrays[] = {l->conns, l->players, l->sent, l->listeners};
-  for (guint i = 0; i < G_N_ELEMENTS(arrays); i++) g_array_unref(arrays[i]);
+  GArray *arrays[] = {l->conns, l->players, l->sent,    l->listeners,    l->hosts,
+                      l->locks, l->choices, l->pending, l->measure.waits};
+  for (guint i = 0; i < G_N_ELEMENTS(arrays); i++) g_clear_pointer(&arrays[i], g_array_unref);
+  gpointer parts[] = {l->cut, l->arrivals, l->event_done, l->measure.by_def};
+  for (guint i = 0; i < G_N_ELEMENTS(parts); i++) g_free(parts[i]);
   event_queue_free(l->queue);
   XXH3_freeState(l->hash);
   close(l->poll);
-  g_free(l->pids);
-  g_free(l->numbers);
 }
 
 static RunResult *result_of(const Scenario *s) {
@@ -314,15 +144,20 @@ static RunResult *result_of(const Scenario *s) {
 
 RunResult *live_run(const Scenario *s, const LiveOptions *o, GError **error) {
   gint64 started = g_get_monotonic_time();
+  bool any_order = o->chooser && o->chooser->any_order;
   Live l = {.scenario = s,
             .o = o,
             .result = result_of(s),
             .queue = event_queue_new(),
+            .pending = any_order ? g_array_new(FALSE, FALSE, sizeof(Event)) : NULL,
             .poll = epoll_create1(EPOLL_CLOEXEC),
+            .console = -1,
             .conns = g_array_new(FALSE, TRUE, sizeof(Conn)),
             .players = g_array_new(FALSE, TRUE, sizeof(Player)),
             .sent = g_array_new(FALSE, TRUE, sizeof(Sent)),
             .listeners = g_array_new(FALSE, TRUE, sizeof(Listener)),
+            .hosts = g_array_new(FALSE, TRUE, sizeof(Host)),
+            .locks = g_array_new(FALSE, TRUE, sizeof(DbLock)),
             .hash = XXH3_createState()};
   g_assert(l.poll >= 0 && l.hash);
   XXH3_128bits_reset(l.hash);

@@ -4,17 +4,39 @@
 #include "sim/live/gate.h"
 #include "sim/run.h"
 
+typedef enum { LIVE_NEXT, LIVE_DELAY, LIVE_LOSS, LIVE_SIGNAL, LIVE_HOST, LIVE_CHOICES } LiveChoice;
+extern const char *const live_choice_names[LIVE_CHOICES];
+
+/* An event that may be next, for who chooses. Two commute when they touch nothing in common. */
+typedef struct {
+  uint64_t id;      /* the same event has the same id in every run that made the same choices before it was planned */
+  uint64_t touches; /* a set of pools, hosts, connections, clients */
+} LiveOption;
+
+/* Who decides what is open. options: of LIVE_NEXT, n of them in the order of their times; else NULL. */
+typedef struct {
+  uint64_t (*choose)(void *data, LiveChoice what, uint64_t n, const LiveOption *options);
+  /* Each step of the trace as it is made; may be NULL. False: it is enough. */
+  bool (*saw)(void *data, const TraceStep *step);
+  void *data;
+  bool any_order; /* time orders nothing: whatever is pending may be next (LIVE_NEXT) */
+} LiveChooser;
+
 typedef struct {
   CheckTable checks;
   const char *const *dirs; /* of assets */
   const char *program;     /* the pooler */
   const char *adapter;     /* its name, or a file's path; NULL: as the program is called */
   GateClockKind clock;
-  const char *library;    /* stampede-gate.so */
-  const char *trace_path; /* NULL: none */
+  const char *library;        /* stampede-gate.so */
+  const char *trace_path;     /* NULL: none */
+  const LiveChooser *chooser; /* NULL: seeded streams, in order of time */
+  bool tcp;                   /* over loopback in place of Unix sockets */
   const gint *interrupted;
 } LiveOptions;
 
 /* SCENARIO_ERROR, ADAPTER_ERROR (input), GATE_ERROR and others (environment: the pooler was never ready, with its log's
  * last lines). A pooler that ends or hangs later is a result. */
 RunResult *live_run(const Scenario *s, const LiveOptions *o, GError **error);
+/* Why a scenario cannot be driven, before any pooler is started; NULL: it can be. */
+GError *live_refuses_scenario(const Scenario *s);

@@ -1,5 +1,5 @@
-/* host.c - the postmasters of a scenario: they listen where the pooler was told to, log in, run for as long as the
- * scenario says, and match cancels by pid and key. */
+/* host.c - the postmasters of a scenario: they listen where the pooler was told to, take as long to connect and to log
+ * in as the scenario says, die and come back. What a backend runs is in host_run.c, cancels in host_cancel.c. */
 #include "sim/live/live.h"
 #include <errno.h>
 #include <string.h>
@@ -12,25 +12,38 @@ static const ServerConfig *server_of(const Live *l, const Conn *c) {
   return &l->config->servers[c->owner];
 }
 
-static int64_t link_ns(const Live *l, PoolerLink which, guint server, bool connect) {
-  const LinkConfig *k = &l->config->links[which][server];
-  return connect ? k->connect.low : k->delay.low;
-}
-
 char *host_name(const Live *l, guint conn) {
   const Conn *c = CONN(l, conn);
   return g_strdup_printf("server %s#%u", server_of(l, c)->name, c->number);
 }
 
+char *host_peer(const Live *l, guint conn) {
+  const Conn *c = CONN(l, conn);
+  return c->direct < 0 ? g_strdup("pooler") : player_name(PLAYER(l, (guint)c->direct));
+}
+
+/* ---- where they listen ---- */
+
+static bool listen_unix(Live *l, guint pool, Listener *one, GError **error) {
+  g_autofree char *dir = adapter_server_dir(live_gate_dir(l->gate), pool);
+  g_autofree char *path = g_strdup_printf("%s/.s.PGSQL.%d", dir, ADAPTER_SERVER_PORT);
+  one->fd = mkdir(dir, 0755) == 0 ? unix_listen(path) : -1;
+  if (one->fd >= 0 && chmod(dir, 0755) == 0 && chmod(path, 0777) == 0) return true;
+  return g_set_error(error, GATE_ERROR, 0, "%s: %s", path, g_strerror(errno)), false;
+}
+
+static bool listen_tcp(Listener *one, GError **error) {
+  one->fd = tcp_listen(&one->port);
+  if (one->fd >= 0) return true;
+  return g_set_error(error, GATE_ERROR, 0, "a port of loopback: %s", g_strerror(errno)), false;
+}
+
 bool hosts_open(Live *l, GError **error) {
+  Host up = {0};
+  for (int i = 0; i < l->config->n_servers; i++) g_array_append_val(l->hosts, up);
   for (guint i = 0; i < (guint)l->config->n_pools; i++) {
-    g_autofree char *dir = adapter_server_dir(live_gate_dir(l->gate), i);
-    g_autofree char *path = g_strdup_printf("%s/.s.PGSQL.%d", dir, ADAPTER_SERVER_PORT);
-    Listener one = {.pool = i, .fd = mkdir(dir, 0755) == 0 ? unix_listen(path) : -1};
-    if (one.fd < 0 || chmod(dir, 0755) != 0 || chmod(path, 0777) != 0) {
-      g_set_error(error, GATE_ERROR, 0, "%s: %s", path, g_strerror(errno));
-      return false;
-    }
+    Listener one = {.pool = i, .fd = -1};
+    if (!(l->o->tcp ? listen_tcp(&one, error) : listen_unix(l, i, &one, error))) return false;
     g_array_append_val(l->listeners, one);
     struct epoll_event e = {.events = EPOLLIN, .data.u64 = i};
     if (epoll_ctl(l->poll, EPOLL_CTL_ADD, one.fd, &e) != 0) g_assert_not_reached();
@@ -40,108 +53,197 @@ bool hosts_open(Live *l, GError **error) {
 
 /* ---- a connection comes ---- */
 
-static guint next_pid(Live *l, guint server) {
-  const ServerConfig *s = &l->config->servers[server];
-  guint pid = l->pids[server]++;
-  if (l->pids[server] > (guint)s->pid_max) l->pids[server] = 1u + (guint)(s->pid_start % s->pid_max);
-  return pid;
+/* Until the connect is over nobody knows what it is for; where a cancel waits for one in its pool, it will carry it
+ * (poolers.md A.2: what has come up takes the first queued cancel). */
+static bool is_carrier(const Live *l, guint pool) {
+  guint waiting = 0, carriers = 0;
+  for (guint i = 0; i < l->sent->len; i++) {
+    const Sent *x = SENT(l, i);
+    waiting += x->at_pooler && (guint)PLAYER(l, x->client)->def->pool == pool;
+  }
+  for (guint i = 0; i < l->conns->len; i++) {
+    const Conn *c = CONN(l, i);
+    carriers += c->kind == CONN_SERVER && c->fd >= 0 && c->pool == pool && c->carrier;
+  }
+  return waiting > carriers;
 }
 
-/* Secrets of the scenario, or ones that no other connection has: its number among all. */
-static BackendConfig backend_of(Live *l, guint server, guint number) {
-  const ServerConfig *s = &l->config->servers[server];
-  BackendConfig b = {.pid = (int32_t)next_pid(l, server),
-                     .key_len = s->key_bytes > 0 ? (gsize)s->key_bytes : 0,
-                     .newest = s->key_bytes > WIRE_KEY_LEAST ? WIRE_32 : WIRE_30,
-                     .server_version = "15.0"};
-  guint64 secret = s->secret_given ? s->secret : ((guint64)number << 8 | (server & 255)) * 2654435761u;
-  for (gsize i = 0; i < b.key_len; i++) b.key[i] = (guint8)(secret >> 8 * (3 - i % 4));
-  return b;
+static guint postmaster(Live *l, Listener *at) {
+  const PoolConfig *p = &l->config->pools[at->pool];
+  if (p->balance == BALANCE_FIRST || p->n_servers == 1) return p->servers[0];
+  if (p->balance == BALANCE_RANDOM) return p->servers[live_choose(l, LIVE_HOST, p->n_servers)];
+  return p->servers[at->next++ % p->n_servers];
+}
+
+static void comes(Live *l, guint conn) {
+  const Conn *c = CONN(l, conn);
+  PoolerLink link = c->carrier ? LINK_CANCEL_TO_SERVER : LINK_POOLER_TO_SERVER;
+  conn_watch(l, conn, false);
+  if (live_fault(l, link, c->owner) == FAULT_SILENT) return;
+  int64_t ns = link_ns(l, link, c->owner, true);
+  live_at(l, l->now + ns, DO_OPEN, conn, 0);
 }
 
 void host_accept(Live *l, guint listener) {
-  Listener *at = &g_array_index(l->listeners, Listener, listener);
   for (;;) {
+    Listener *at = &g_array_index(l->listeners, Listener, listener);
     int fd = accept4(at->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) return;
-    const PoolConfig *p = &l->config->pools[at->pool];
-    guint turn = p->balance == BALANCE_FIRST ? 0 : at->next++ % p->n_servers;
-    guint conn = conn_add(l, CONN_SERVER, fd, p->servers[turn]);
+    bool carrier = is_carrier(l, at->pool);
+    guint conn = conn_add(l, CONN_SERVER, fd, postmaster(l, at));
     CONN(l, conn)->pool = at->pool;
+    CONN(l, conn)->carrier = carrier;
+    measure_socket(l, 1);
+    comes(l, conn);
   }
 }
 
-/* Which connection it is counts from its first packet: a cancel takes no pid and no number. */
-static void number(Live *l, guint conn) {
+guint host_direct(Live *l, guint client, guint session, guint server) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) g_error("socketpair");
+  guint conn = conn_add(l, CONN_SERVER, ends[1], server);
+  CONN(l, conn)->direct = (int)client;
+  CONN(l, conn)->open = true;
+  conn_watch(l, conn, true);
+  guint own = conn_add(l, CONN_CLIENT, ends[0], client);
+  CONN(l, own)->session = session;
+  return own;
+}
+
+/* The bytes that held the connect back (shim/connect_shim.c) are dropped; what is behind them is kept. */
+static void let_in(Live *l, guint conn) {
+  guint8 bytes[4096];
+  ssize_t n;
   Conn *c = CONN(l, conn);
-  c->number = ++l->numbers[c->owner];
+  c->open = true;
+  while ((n = recv(c->fd, bytes, sizeof bytes, MSG_PEEK)) > 0 && bytes[0] == GATE_FILL) {
+    ssize_t fill = 0;
+    while (fill < n && bytes[fill] == GATE_FILL) fill++;
+    if (recv(c->fd, bytes, (size_t)fill, 0) != fill) g_assert_not_reached();
+  }
+  l->dirty = true;
 }
 
-/* ---- what it says ---- */
-
-static bool whose(const Live *l, const char *sql, int *client, int *query) {
-  const char *at = strstr(sql, "/* stampede ");
-  *client = *query = -1;
-  if (!at) return false;
-  char *end;
-  gint64 c = g_ascii_strtoll(at + strlen("/* stampede "), &end, 10), q = g_ascii_strtoll(end, NULL, 10);
-  if (c < 0 || c >= (gint64)l->players->len) return false;
-  *client = (int)c;
-  *query = (int)q;
-  return true;
+static void open_it(Live *l, guint conn) {
+  const Conn *c = CONN(l, conn);
+  if (c->fd < 0) return;
+  LinkFault fault = live_fault(l, c->carrier ? LINK_CANCEL_TO_SERVER : LINK_POOLER_TO_SERVER, c->owner);
+  bool refused = HOST(l, c->owner)->down || fault == FAULT_REFUSE || (fault == FAULT_RESET && !c->carrier);
+  if (refused) {
+    live_said(l, server_of(l, c)->name, "pooler", "refuses", NULL);
+    measure_socket(l, -1);
+    conn_close(l, conn);
+  } else {
+    let_in(l, conn);
+    conn_watch(l, conn, true);
+  }
+  live_input(l);
 }
 
-static int64_t run_ns(const Live *l, const Conn *c) {
-  if (c->client < 0) return l->config->pools[c->pool].own.at_checkin.low;
-  const Player *p = PLAYER(l, (guint)c->client);
-  if (c->query >= 0) return p->def->script->queries[c->query].runs.low;
-  return p->pc > 0 ? p->def->script->ops[p->pc - 1].delay.low : 0; /* commit, rollback */
+/* ---- logging in ---- */
+
+static bool pid_taken(const Live *l, guint server, guint pid) {
+  for (guint i = 0; i < l->conns->len; i++) {
+    const Conn *c = CONN(l, i);
+    if (c->kind == CONN_SERVER && c->fd >= 0 && c->number && c->owner == server && c->pid == (int32_t)pid) return true;
+  }
+  return false;
 }
 
-static void runs(Live *l, guint conn, const char *sql) {
-  Conn *c = CONN(l, conn);
-  c->run++;
-  bool ours = whose(l, sql, &c->client, &c->query);
-  g_autofree char *name = host_name(l, conn);
-  live_said(l, "pooler", name, ours ? "Query" : "own query", ours ? player_tag(l, c->client, c->query) : sql);
-  if (ours) PLAYER(l, (guint)c->client)->server_conn = (int)conn;
-  int64_t trip = 2 * link_ns(l, LINK_POOLER_TO_SERVER, c->owner, false);
-  live_at(l, l->now + run_ns(l, c) + trip, DO_ANSWER, conn, c->run);
+static guint pid_after(const ServerConfig *s, guint pid) {
+  return pid == 0 || pid >= (guint)s->pid_max ? (guint)s->pid_start : pid + 1;
 }
 
-static void cancel_came(Live *l, guint conn, const BackendEvent *e) {
-  Conn *c = CONN(l, conn);
-  c->pid = e->pid;
-  c->key_len = e->key_len;
-  memcpy(c->key, e->key, e->key_len);
-  g_autofree char *to = g_strdup_printf("host %s", server_of(l, c)->name), *pid = g_strdup_printf("pid %d", e->pid);
-  live_said(l, "pooler", to, "CancelRequest", pid);
-  int64_t ns = link_ns(l, LINK_CANCEL_TO_SERVER, c->owner, true) + link_ns(l, LINK_CANCEL_TO_SERVER, c->owner, false);
-  live_at(l, l->now + ns, DO_MATCH, conn, 0);
+/* In turn, or the lowest that is free (model/postgres/host.c). 0: all are taken. */
+static guint next_pid(Live *l, guint server) {
+  const ServerConfig *s = &l->config->servers[server];
+  guint pid = pid_after(s, s->pid_at_once ? 0 : HOST(l, server)->pid_last);
+  if (s->pid_at_once || s->pid_max < (int)l->conns->len + s->pid_start)
+    for (guint i = 0; pid_taken(l, server, pid); pid = pid_after(s, pid))
+      if (i++ > l->conns->len) return 0;
+  if (!s->pid_at_once) HOST(l, server)->pid_last = pid;
+  return pid;
+}
+
+static guint backends(const Live *l, guint server) {
+  guint n = 0;
+  for (guint i = 0; i < l->conns->len; i++) {
+    const Conn *c = CONN(l, i);
+    n += c->kind == CONN_SERVER && c->fd >= 0 && c->number && c->owner == server;
+  }
+  return n;
+}
+
+/* Secrets of the scenario, or ones that no other connection has: its number among all. */
+static void give_key(Live *l, guint conn, BackendConfig *b) {
+  const Conn *c = CONN(l, conn);
+  const ServerConfig *s = server_of(l, c);
+  b->key_len = s->key_bytes > 0 ? MIN((gsize)s->key_bytes, (gsize)WIRE_KEY_MOST) : 0;
+  b->newest = s->key_bytes > WIRE_KEY_LEAST ? WIRE_32 : WIRE_30;
+  guint64 secret = s->secret_given ? s->secret : ((guint64)(conn + 1) << 8 | (c->owner & 255)) * 2654435761u;
+  for (gsize i = 0; i < b->key_len; i++) b->key[i] = (guint8)(secret >> 8 * (3 - i % 4));
+}
+
+static void turn_away(Live *l, guint conn, const char *sqlstate, const char *why) {
+  g_autofree char *name = host_name(l, conn), *peer = host_peer(l, conn);
+  live_said(l, name, peer, "FATAL", why);
+  g_autoptr(GByteArray) out = g_byte_array_new();
+  wire_error(out, "FATAL", sqlstate, why);
+  conn_send(l, conn, out);
+  measure_socket(l, CONN(l, conn)->direct < 0 ? -1 : 0);
+  conn_close(l, conn);
 }
 
 static void logs_in(Live *l, guint conn) {
-  number(l, conn);
-  const Conn *c = CONN(l, conn);
+  Conn *c = CONN(l, conn);
+  const ServerConfig *s = server_of(l, c);
+  g_autofree char *peer = host_peer(l, conn);
+  bool full = s->max_connections && backends(l, c->owner) >= (guint)s->max_connections;
+  c->number = ++HOST(l, c->owner)->number;
   g_autofree char *name = host_name(l, conn);
-  live_said(l, "pooler", name, "StartupMessage", backend_start_option(c->backend, "database"));
-  int64_t ns = server_of(l, c)->login.low + link_ns(l, LINK_POOLER_TO_SERVER, c->owner, true);
-  live_at(l, l->now + ns, DO_LOGIN, conn, 0);
+  live_said(l, peer, name, "StartupMessage", backend_start_option(c->backend, "database"));
+  guint pid = full ? 0 : next_pid(l, c->owner);
+  CONN(l, conn)->pid = (int32_t)pid;
+  if (!pid) {
+    CONN(l, conn)->number = 0;
+    turn_away(l, conn, "53300", "sorry, too many clients already");
+    return;
+  }
+  BackendConfig b = {.pid = (int32_t)pid, .server_version = "15.0"};
+  give_key(l, conn, &b);
+  backend_identify(c->backend, &b);
+  if (c->direct < 0) l->measure.opens++;
+  live_at(l, l->now + live_draw(l, &s->login) + live_draw(l, &s->login_cpu), DO_LOGIN, conn, 0);
 }
+
+static void welcome(Live *l, guint conn) {
+  Conn *c = CONN(l, conn);
+  if (c->fd < 0) return;
+  backend_welcome(c->backend);
+  c->welcome = true;
+  g_autofree char *name = host_name(l, conn), *peer = host_peer(l, conn);
+  live_said(l, name, peer, "ReadyForQuery", NULL);
+  conn_send(l, conn, backend_out(c->backend));
+  live_input(l);
+}
+
+/* ---- bytes ---- */
 
 /* broken: what it said that is no protocol; NULL: it says goodbye. */
 static void leaves(Live *l, guint conn, const char *broken) {
-  g_autofree char *name = host_name(l, conn);
-  live_said(l, "pooler", name, broken ? "garbage" : "Terminate", broken);
+  g_autofree char *name = host_name(l, conn), *peer = host_peer(l, conn);
+  live_said(l, peer, name, broken ? "garbage" : "Terminate", broken);
   if (broken) conn_send(l, conn, backend_out(CONN(l, conn)->backend));
+  host_unlock(l, conn);
+  measure_socket(l, CONN(l, conn)->direct < 0 ? -1 : 0);
   conn_close(l, conn);
 }
 
 static void heard(Live *l, guint conn, const BackendEvent *e) {
   switch (e->kind) {
   case BACKEND_LOGIN: logs_in(l, conn); break;
-  case BACKEND_RUN: runs(l, conn, e->text); break;
-  case BACKEND_CANCEL: cancel_came(l, conn, e); break;
+  case BACKEND_RUN: host_query(l, conn, e->text); break;
+  case BACKEND_CANCEL: host_cancel_came(l, conn, e); break;
   case BACKEND_BROKEN: leaves(l, conn, e->text); break;
   case BACKEND_BYE: leaves(l, conn, NULL); break;
   default: break;
@@ -163,9 +265,8 @@ static void read_on(Live *l, guint conn) {
 void host_read(Live *l, guint conn, const guint8 *bytes, gsize n) {
   Conn *c = CONN(l, conn);
   if (!c->backend) {
-    bool cancel = n >= 8 && memcmp(bytes + 4, "\x04\xd2\x16\x2e", 4) == 0;
-    BackendConfig b =
-        cancel ? (BackendConfig){.newest = WIRE_30, .server_version = "15.0"} : backend_of(l, c->owner, conn + 1);
+    BackendConfig b = {.newest = WIRE_30, .server_version = "15.0"};
+    give_key(l, conn, &b);
     c->backend = backend_new(&b);
   }
   backend_feed(c->backend, bytes, n);
@@ -174,102 +275,68 @@ void host_read(Live *l, guint conn, const guint8 *bytes, gsize n) {
 
 void host_gone(Live *l, guint conn) {
   Conn *c = CONN(l, conn);
-  if (c->number) {
-    g_autofree char *name = host_name(l, conn);
-    live_said(l, "pooler", name, "closes", NULL);
+  if (c->fd < 0) return;
+  if (c->number || !c->open) {
+    g_autofree char *name = host_name(l, conn), *peer = host_peer(l, conn);
+    live_said(l, peer, name, c->open ? "closes" : "gives up connecting", NULL);
   }
+  if (c->state == RUN_RUNS || c->state == RUN_WAITS) host_unlock(l, conn);
+  if (c->direct < 0) measure_socket(l, -1);
   conn_close(l, conn);
 }
 
-/* ---- what is due ---- */
+/* ---- death and life ---- */
 
-static void answer(Live *l, guint conn, guint64 run) {
+void host_dies(Live *l, guint conn, bool silent) {
   Conn *c = CONN(l, conn);
-  if (c->fd < 0 || c->run != run || !backend_running(c->backend)) return;
-  bool fails =
-      c->client >= 0 && c->query >= 0 && PLAYER(l, (guint)c->client)->def->script->queries[c->query].ends_in_error;
-  if (fails) PLAYER(l, (guint)c->client)->server_error = true;
-  backend_answer(c->backend, "1", fails ? "22012" : NULL);
-  g_autofree char *name = host_name(l, conn);
-  live_said(l, name, "pooler", fails ? "error" : "answer",
-            c->client < 0 ? "own query" : player_tag(l, c->client, c->query));
-  conn_send(l, conn, backend_out(c->backend));
-  live_input(l);
-  read_on(l, conn);
+  if (c->kind != CONN_SERVER || c->fd < 0 || !c->open) return;
+  g_autofree char *name = c->number ? host_name(l, conn) : g_strdup(server_of(l, c)->name), *peer = host_peer(l, conn);
+  live_said(l, name, peer, silent ? "dies, and nobody is told" : "dies", NULL);
+  host_unlock(l, conn);
+  c = CONN(l, conn);
+  c->run++; /* nothing of it comes any more */
+  c->state = RUN_NONE;
+  c->number = 0;
+  if (silent) return;
+  measure_socket(l, c->direct < 0 ? -1 : 0);
+  conn_close(l, conn);
 }
 
-static int find_backend(const Live *l, const Conn *x) {
+void host_up(Live *l, guint server) {
+  *HOST(l, server) = (Host){.number = HOST(l, server)->number};
+}
+
+void host_link_back(Live *l, guint server) {
   for (guint i = 0; i < l->conns->len; i++) {
-    const Conn *c = CONN(l, i);
-    if (c->kind != CONN_SERVER || c->fd < 0 || !c->number || c->owner != x->owner) continue;
-    const BackendConfig *b = backend_config(c->backend);
-    if (b->pid != x->pid) continue;
-    gsize n = backend_key_len(c->backend);
-    return n == x->key_len && memcmp(b->key, x->key, n) == 0 ? (int)i : -1; /* a wrong key ends the search */
+    Conn *c = CONN(l, i);
+    if (c->kind != CONN_SERVER || c->fd < 0 || c->owner != server || !c->held) continue;
+    c->held = false;
+    live_at(l, l->now, c->state == RUN_COMES ? DO_START : DO_REPLY, i, c->run);
   }
-  return -1;
-}
-
-static void match(Live *l, guint conn) {
-  Conn *x = CONN(l, conn);
-  if (x->fd < 0) return;
-  int target = find_backend(l, x);
-  x->cancel = verdict_attribute(l, conn, target);
-  if (target >= 0) {
-    const ServerConfig *s = server_of(l, x);
-    if (s->signal == SIGNAL_EXACT)
-      live_at(l, l->now + s->signal_ns, DO_SIGNAL, (guint)target, conn);
-    else
-      host_do(l, DO_SIGNAL, (guint)target, conn);
-  } else if (x->cancel >= 0) {
-    verdict_cancel(l, (guint)x->cancel, OUT_LOST, -1);
-  }
-  live_at(l, l->now + link_ns(l, LINK_CANCEL_TO_SERVER, CONN(l, conn)->owner, false), DO_CLOSE, conn, 0);
-}
-
-static Outcome outcome(const Live *l, const Conn *c, int cancel) {
-  if (c->fd < 0 || !backend_running(c->backend)) return OUT_NOOP;
-  if (c->client < 0) return OUT_POOLER_OWN;
-  const Sent *x = SENT(l, (guint)cancel);
-  if (c->client != (int)x->client) return OUT_MISROUTE;
-  return c->query == x->query ? OUT_HIT : OUT_SELF_LATE;
-}
-
-static void signalled(Live *l, guint conn, guint64 cancel_conn) {
-  int cancel = CONN(l, (guint)cancel_conn)->cancel;
-  Conn *c = CONN(l, conn);
-  if (cancel >= 0) verdict_cancel(l, (guint)cancel, outcome(l, c, cancel), (int)conn);
-  if (c->fd < 0 || !backend_interrupt(c->backend)) return;
-  if (c->client >= 0) PLAYER(l, (guint)c->client)->server_error = true;
-  g_autofree char *name = host_name(l, conn);
-  live_said(l, name, "pooler", "ErrorResponse", "57014");
-  conn_send(l, conn, backend_out(c->backend));
-  live_input(l);
-  read_on(l, conn);
-}
-
-static void welcome(Live *l, guint conn) {
-  Conn *c = CONN(l, conn);
-  if (c->fd < 0) return;
-  backend_welcome(c->backend);
-  c->welcome = true;
-  g_autofree char *name = host_name(l, conn);
-  live_said(l, name, "pooler", "ReadyForQuery", NULL);
-  conn_send(l, conn, backend_out(c->backend));
-  live_input(l);
-  read_on(l, conn);
 }
 
 void host_do(Live *l, Doing what, guint conn, guint64 data) {
+  const Conn *c = CONN(l, conn);
+  bool runs = c->fd >= 0 && c->run == data;
   switch (what) {
+  case DO_OPEN: open_it(l, conn); break;
   case DO_LOGIN: welcome(l, conn); break;
-  case DO_ANSWER: answer(l, conn, data); break;
-  case DO_MATCH: match(l, conn); break;
-  case DO_SIGNAL: signalled(l, conn, data); break;
+  case DO_START:
+    if (runs) host_begin(l, conn);
+    break;
+  case DO_END:
+    if (runs && c->state == RUN_RUNS) host_end(l, conn, false);
+    break;
+  case DO_REPLY:
+    if (runs) host_reply(l, conn);
+    break;
+  case DO_MATCH: host_match_cancel(l, conn); break;
+  case DO_SIGNAL: host_signalled(l, conn, data); break;
   default:
-    if (CONN(l, conn)->fd < 0) return;
-    live_said(l, server_of(l, CONN(l, conn))->name, "pooler", "closes the cancel's connection", NULL);
+    if (c->fd < 0) return;
+    live_said(l, server_of(l, c)->name, "pooler", "closes the cancel's connection", NULL);
     conn_close(l, conn);
     live_input(l);
   }
+  if (CONN(l, conn)->fd >= 0 && CONN(l, conn)->backend) read_on(l, conn);
 }

@@ -64,6 +64,12 @@ bool backend_in_transaction(const Backend *b) {
 const BackendConfig *backend_config(const Backend *b) {
   return &b->config;
 }
+const char *backend_text(const Backend *b) {
+  return b->text ? b->text : "";
+}
+void backend_identify(Backend *b, const BackendConfig *c) {
+  b->config = *c;
+}
 gsize backend_key_len(const Backend *b) {
   return b->protocol >= WIRE_32 ? b->config.key_len : MIN(b->config.key_len, WIRE_KEY_LEAST);
 }

@@ -42,6 +42,7 @@ void backend_feed(Backend *b, const void *bytes, gsize n);
 BackendEvent backend_next(Backend *b); /* until it is NOTHING */
 GByteArray *backend_out(Backend *b);   /* what is to be sent; whoever sends it empties it */
 
+void backend_identify(Backend *b, const BackendConfig *c); /* before its welcome: who it is */
 void backend_welcome(Backend *b);
 bool backend_running(const Backend *b);
 void backend_answer(Backend *b, const char *row, const char *sqlstate); /* row NULL: none; sqlstate NULL: well */
@@ -49,6 +50,7 @@ void backend_answer(Backend *b, const char *row, const char *sqlstate); /* row N
 bool backend_interrupt(Backend *b);
 const char *backend_start_option(const Backend *b, const char *name); /* "user", "database"; NULL */
 int32_t backend_protocol(const Backend *b);
+const char *backend_text(const Backend *b); /* what runs, or ran last; "" */
 bool backend_in_transaction(const Backend *b);
 const BackendConfig *backend_config(const Backend *b);
 gsize backend_key_len(const Backend *b); /* of the key that it gave */

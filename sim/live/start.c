@@ -43,12 +43,54 @@ static GateClockKind clock_for(Live *l) {
   return GATE_CLOCK_REAL;
 }
 
-static bool write_files(Live *l, GError **error) {
-  for (guint i = 0; i < l->adapter->files->len; i++) {
-    const AdapterFile *f = &g_array_index(l->adapter->files, AdapterFile, i);
+/* ---- its files ---- */
+
+/* Free a moment ago: whoever else takes it in between makes the pooler's start fail, and its log says so. */
+static guint free_port(void) {
+  int port = 0, fd = tcp_listen(&port);
+  if (fd >= 0) close(fd);
+  return (guint)port;
+}
+
+static Adapter *load_adapter(Live *l, GError **error) {
+  g_autofree char *program = g_canonicalize_filename(l->o->program, NULL), *name = adapter_name(l);
+  g_autofree guint *ports = g_new0(guint, l->listeners->len);
+  for (guint i = 0; i < l->listeners->len; i++) ports[i] = (guint)g_array_index(l->listeners, Listener, i).port;
+  AdapterPlace place = {
+      .program = program, .dir = live_gate_dir(l->gate), .port = l->port, .server_ports = l->o->tcp ? ports : NULL};
+  return adapter_load(l->o->dirs, name, l->config, &place, error);
+}
+
+static bool write_files(Live *l, const Adapter *a, GError **error) {
+  for (guint i = 0; i < a->files->len; i++) {
+    const AdapterFile *f = &g_array_index(a->files, AdapterFile, i);
     if (!live_gate_write(l->gate, f->name, f->text, error)) return false;
   }
   return true;
+}
+
+static bool same_files(const Adapter *a, const Adapter *b) {
+  for (guint i = 0; i < a->files->len; i++)
+    if (strcmp(g_array_index(a->files, AdapterFile, i).text, g_array_index(b->files, AdapterFile, i).text) != 0)
+      return false;
+  return true;
+}
+
+bool pooler_rewrite(Live *l) {
+  g_autoptr(GError) error = NULL;
+  Adapter *a = load_adapter(l, &error);
+  bool others = a && !same_files(a, l->adapter) && write_files(l, a, &error);
+  if (error) live_said(l, "pooler", NULL, "its files cannot be written", error->message);
+  if (!a) return false;
+  adapter_free(l->adapter);
+  l->adapter = a;
+  return others;
+}
+
+/* ---- its life ---- */
+
+static bool launch(Live *l, GError **error) {
+  return live_gate_start(l->gate, (const char *const *)l->adapter->argv, (const char *const *)l->adapter->env, error);
 }
 
 bool pooler_start(Live *l, GError **error) {
@@ -60,13 +102,20 @@ bool pooler_start(Live *l, GError **error) {
                        .patience_ms = PATIENCE_MS,
                        .clock = clock_for(l)};
   l->gate = live_gate_new(&config, error);
-  if (!l->gate) return false;
+  if (!l->gate || !hosts_open(l, error)) return false;
   live_gate_choose(l->gate, whose_turn, l);
-  g_autofree char *program = g_canonicalize_filename(l->o->program, NULL);
-  AdapterPlace place = {.program = program, .dir = live_gate_dir(l->gate)};
-  l->adapter = adapter_load(l->o->dirs, name, l->config, &place, error);
-  return l->adapter && hosts_open(l, error) && write_files(l, error) &&
-         live_gate_start(l->gate, (const char *const *)l->adapter->argv, (const char *const *)l->adapter->env, error);
+  if (l->o->tcp) l->port = free_port();
+  l->adapter = load_adapter(l, error);
+  if (!l->adapter || !write_files(l, l->adapter, error)) return false;
+  verdict_start(l);
+  return launch(l, error);
+}
+
+static bool is_ready(const Live *l) {
+  if (l->adapter->socket) return g_file_test(l->adapter->socket, G_FILE_TEST_EXISTS);
+  int fd = tcp_connect((int)l->port);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
 }
 
 /* Ready: it waits, and its socket is there. */
@@ -74,7 +123,7 @@ bool pooler_await_ready(Live *l, GError **error) {
   GateState s = live_gate_settle(l->gate);
   for (guint i = 0; s == GATE_QUIET && i < READY_ROUNDS; i++) {
     l->descriptors = live_gate_descriptors(l->gate);
-    if (g_file_test(l->adapter->socket, G_FILE_TEST_EXISTS)) return true;
+    if (is_ready(l)) return true;
     if (live_gate_deadline(l->gate) == INT64_MAX) break;
     live_move_to(l, live_gate_deadline(l->gate));
     live_gate_go(l->gate);
@@ -87,10 +136,19 @@ bool pooler_await_ready(Live *l, GError **error) {
   return false;
 }
 
+void pooler_start_again(Live *l) {
+  g_autoptr(GError) error = NULL;
+  if (l->adapter->socket) unlink(l->adapter->socket);
+  l->gone = l->ending = false;
+  l->console = -1;
+  live_said(l, "pooler", NULL, "starts again", NULL);
+  if (!launch(l, &error) || !pooler_await_ready(l, &error)) verdict_wrong(l, error->message);
+}
+
 /* What its first process has open beyond what it had when it was ready, and beyond the connections that are there. Some
  * are opened once for all (a log, a resolver): so few, or less than one for two connections, is no leak. */
 void pooler_look_for_leaks(Live *l) {
-  if (l->over || l->result->interrupted) return;
+  if (l->over || l->gone || l->result->interrupted) return;
   guint open = 0, now = live_gate_descriptors(l->gate);
   for (guint i = 0; i < l->conns->len; i++) open += CONN(l, i)->fd >= 0;
   guint more = now > l->descriptors + open ? now - l->descriptors - open : 0;

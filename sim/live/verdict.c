@@ -7,14 +7,26 @@
 
 /* Judged at the end, and not by a mark: what has not come to its end. */
 static bool by_marks(const Check *c) {
-  return c->sees == SEES_WIRE && strcmp(c->name, "no-deadlock") != 0;
+  return c->sees == SEES_WIRE && strcmp(c->name, "no-deadlock") != 0 && strcmp(c->name, "shutdown-ends") != 0;
+}
+
+/* Seen on the wire; pool-accounting by what a console tells of itself. */
+static const char *unseen(const Live *l, const Check *c) {
+  bool tells = l->adapter->console && l->adapter->say[ADAPTER_POOLS];
+  if (c->sees == SEES_WIRE) return NULL;
+  if (strcmp(c->name, "pool-accounting") == 0 && tells) return NULL;
+  if (c->sees == SEES_POOLS) return "the pooler's console does not show it";
+  return "nobody outside the pooler sees its inside";
 }
 
 void verdict_start(Live *l) {
   for (guint i = 0; i < l->result->checks->len; i++) {
     CheckResult *c = &g_array_index(l->result->checks, CheckResult, i);
-    bool seen = c->check->sees == SEES_WIRE && strcmp(c->check->name, "shutdown-ends") != 0;
-    if (!seen) c->verdict = CHECK_UNKNOWN;
+    const char *why = unseen(l, c->check);
+    l->watches_pools |= strcmp(c->check->name, "pool-accounting") == 0 && !why;
+    if (!why) continue;
+    c->verdict = CHECK_UNKNOWN;
+    c->why = g_strdup(why);
   }
 }
 
@@ -32,6 +44,13 @@ void verdict_mark(Live *l, uint64_t mark, const char *words) {
     g_autoptr(GString) why = g_string_new(NULL);
     if (c->verdict != CHECK_NOT_VIOLATED || !by_marks(c->check)) continue;
     if (c->check->judge(l->model, why) == JUDGED_BROKEN) violate(c, l->steps - 1, why->str);
+  }
+}
+
+void verdict_check(Live *l, const char *check, const char *why) {
+  for (guint i = 0; i < l->result->checks->len; i++) {
+    CheckResult *c = &g_array_index(l->result->checks, CheckResult, i);
+    if (strcmp(c->check->name, check) == 0 && c->verdict == CHECK_NOT_VIOLATED) violate(c, MAX(l->steps - 1, 0), why);
   }
 }
 
@@ -78,27 +97,27 @@ void verdict_wrong(Live *l, const char *what) {
   verdict_mark(l, POOLER_CRASH, words);
 }
 
+/* Told to end, it may; else it is a crash, or it hangs. */
 void verdict_pooler(Live *l, GateState s) {
-  if (l->over) return;
+  if (l->over || l->gone) return;
   g_autofree char *what = live_gate_words(l->gate, s);
   live_said(l, "pooler", NULL, s == GATE_ENDED ? "ended" : "stuck", what);
-  verdict_wrong(l, what);
+  if (s == GATE_ENDED && l->ending)
+    l->gone = l->dirty = true;
+  else
+    verdict_wrong(l, what);
 }
 
 static const char *who_waits(const Live *l) {
   for (guint i = 0; i < l->players->len; i++)
-    if (!PLAYER(l, i)->done) return PLAYER(l, i)->name;
+    if (PLAYER(l, i)->stage != P_OVER) return PLAYER(l, i)->name;
   return "nobody";
 }
 
 void verdict_stuck(Live *l) {
   l->over = true;
   l->result->stopped = g_strdup_printf("nothing goes on; client %s waits", who_waits(l));
-  for (guint i = 0; i < l->result->checks->len; i++) {
-    CheckResult *c = &g_array_index(l->result->checks, CheckResult, i);
-    if (strcmp(c->check->name, "no-deadlock") == 0 && c->verdict == CHECK_NOT_VIOLATED)
-      violate(c, l->steps - 1, l->result->stopped);
-  }
+  verdict_check(l, "no-deadlock", l->result->stopped);
 }
 
 static void judge_open_cancels(Live *l) {
@@ -111,22 +130,11 @@ static void judge_open_cancels(Live *l) {
   }
 }
 
-static void keep(Live *l, const char *name, double value) {
-  Metric m = {g_strdup(name), value};
-  g_array_append_val(l->result->metrics, m);
-}
-
 bool verdict_conclude(Live *l, GError **error) {
   RunResult *r = l->result;
   if (!r->interrupted && !r->limited) judge_open_cancels(l);
-  for (guint o = 0; o < OUT_COUNT; o++) {
-    g_autofree char *word = g_ascii_strdown(outcome_word(o), -1), *name = g_strconcat("cancel.", word, NULL);
-    keep(l, name, (double)l->counts[o]);
-  }
-  guint done = 0;
-  for (guint i = 0; i < l->players->len; i++) done += PLAYER(l, i)->done;
-  keep(l, "live.clients_done", done);
-  keep(l, "live.gate_steps", (double)live_gate_steps(l->gate));
+  if (l->ending && !l->gone) verdict_check(l, "shutdown-ends", "the pooler was told to end, and has not");
+  measure_end(l);
   r->steps = (uint64_t)l->steps;
   r->judged = r->steps;
   r->events = live_gate_steps(l->gate);

@@ -1,0 +1,36 @@
+/* fitness.c - what of a scenario is not driven: what means nothing to a binary, or is not built. */
+#include "sim/live/live.h"
+#include <string.h>
+
+static const char *unfit_script(const Script *s) {
+  for (int i = 0; i < s->n_queries; i++)
+    if (s->queries[i].pools) return "a query over several pools (no pooler here shards)";
+  return NULL;
+}
+
+static const char *unfit_event(const EventDef *e) {
+  bool pooler = e->target.kind == PATH_POOLER;
+  if (pooler && e->target.index > 0) return "an event of one pooler process of several";
+  if (e->verb == EVENT_KILL && e->target.kind == PATH_QUERY) return "`kill` of a query";
+  if (e->verb == EVENT_RELOAD && e->takes_ns > 0) return "a `reload` that takes time (the pooler's own is what it is)";
+  return NULL;
+}
+
+static const char *unfit_server(const ServerConfig *s) {
+  if (s->cores) return "`cores` of a server";
+  if (s->key_bytes == KEY_EMPTY || s->key_bytes > WIRE_KEY_MOST) return "a `key` of no right length";
+  return NULL;
+}
+
+static const char *unfit(const PoolerConfig *c) {
+  const char *what = c->processes > 1 ? "several pooler processes" : NULL;
+  for (int i = 0; i < c->work.n_events && !what; i++) what = unfit_event(&c->work.events[i]);
+  for (int i = 0; i < c->n_servers && !what; i++) what = unfit_server(&c->servers[i]);
+  for (int i = 0; i < c->work.n_clients && !what; i++) what = unfit_script(c->work.clients[i].script);
+  return what;
+}
+
+GError *live_refuses(const Scenario *s, const PoolerConfig *c) {
+  const char *what = unfit(c);
+  return what ? scenario_complain(s, "pooler", "live does not drive %s", what) : NULL;
+}

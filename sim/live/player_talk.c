@@ -1,0 +1,247 @@
+/* player_talk.c - a client's connections to the pooler (or, without one between, to a server): what it says on them,
+ * and what it hears. */
+#include "sim/live/live.h"
+#include <string.h>
+#include <unistd.h>
+
+static PlayerSession *session_of(const Live *l, guint conn) {
+  const Conn *c = CONN(l, conn);
+  return &PLAYER(l, c->owner)->sessions[c->session];
+}
+
+bool session_here(const Live *l, const Player *p, guint session) {
+  int conn = p->sessions[session].conn;
+  return conn >= 0 && CONN(l, (guint)conn)->fd >= 0;
+}
+
+static char *other_side(const Live *l, const Player *p) {
+  if (p->def->via_server == NONE) return g_strdup("pooler");
+  return g_strdup(l->config->servers[p->def->via_server].name);
+}
+
+static bool is_direct(const Player *p) {
+  return p->def->via_server != NONE;
+}
+
+/* ---- connecting ---- */
+
+static void refused(Live *l, guint client, guint session) {
+  Player *p = PLAYER(l, client);
+  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  live_said(l, other, name, "refuses", NULL);
+  l->measure.refused++;
+  p->sessions[session].connecting = false;
+  player_wake(l, client, 0);
+}
+
+static int dial(Live *l, guint client, guint session) {
+  const Player *p = PLAYER(l, client);
+  if (is_direct(p)) {
+    guint server = (guint)p->def->via_server;
+    return HOST(l, server)->down ? -1 : (int)host_direct(l, client, session, server);
+  }
+  int fd = l->gone ? -1 : pooler_connect(l);
+  if (fd < 0) return -1;
+  guint conn = conn_add(l, CONN_CLIENT, fd, client);
+  CONN(l, conn)->session = session;
+  return (int)conn;
+}
+
+static void say_hello(Live *l, guint client, guint session) {
+  Player *p = PLAYER(l, client);
+  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  live_said(l, name, other, "StartupMessage", NULL);
+  int conn = dial(l, client, session);
+  if (conn < 0) {
+    refused(l, client, session);
+    return;
+  }
+  p->sessions[session].conn = conn;
+  conn_watch(l, (guint)conn, true);
+  CONN(l, (guint)conn)->wired =
+      wired_new(p->def->protocol >= 32 ? WIRE_32 : WIRE_30, adapter_login(l->config, (guint)p->def->pool),
+                l->config->pools[adapter_database(l->config, (guint)p->def->pool)].name, NULL);
+  conn_send(l, (guint)conn, wired_out(CONN(l, (guint)conn)->wired));
+  live_input(l);
+}
+
+/* The packet comes after the connect: see player_packet. */
+void session_connect(Live *l, guint client, guint session) {
+  Player *p = PLAYER(l, client);
+  p->sessions[session] = (PlayerSession){.conn = -1, .query = NONE, .server_conn = -1, .connecting = true};
+  LinkFault fault = is_direct(p) ? FAULT_NONE : live_fault(l, LINK_CLIENT_TO_POOLER, 0);
+  if (fault == FAULT_SILENT) return;
+  if (fault == FAULT_REFUSE) {
+    refused(l, client, session);
+    return;
+  }
+  int64_t ns = is_direct(p) ? 0 : link_ns(l, LINK_CLIENT_TO_POOLER, 0, true);
+  guint hello = conn_add(l, CONN_CLIENT, -1, client);
+  CONN(l, hello)->session = session;
+  if (ns > 0 || l->pending)
+    live_at(l, l->now + ns, DO_PACKET, hello, 0);
+  else
+    say_hello(l, client, session);
+}
+
+/* ---- saying ---- */
+
+void player_packet(Live *l, guint conn) {
+  Conn *c = CONN(l, conn);
+  if (c->fd < 0 && !c->wired) {
+    say_hello(l, c->owner, c->session);
+    return;
+  }
+  if (c->fd < 0 || !c->outbox) return;
+  g_autoptr(GByteArray) out = g_steal_pointer(&c->outbox);
+  conn_send(l, conn, out);
+  live_input(l);
+}
+
+static void send_text(Live *l, guint client, guint session, const char *sql, const char *about) {
+  Player *p = PLAYER(l, client);
+  PlayerSession *e = &p->sessions[session];
+  e->server_error = e->failed = false;
+  e->asked_ns = l->now;
+  e->waits = true;
+  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  live_said(l, name, other, "Query", about);
+  LinkFault fault = is_direct(p) ? FAULT_NONE : live_fault(l, LINK_CLIENT_TO_POOLER, 0);
+  if (fault == FAULT_SILENT) return;
+  Conn *c = CONN(l, (guint)e->conn);
+  c->outbox = g_byte_array_new();
+  wire_string(c->outbox, 'Q', sql);
+  int64_t ns = is_direct(p) ? 0 : link_ns(l, LINK_CLIENT_TO_POOLER, 0, false);
+  if (ns > 0)
+    live_at(l, l->now + ns, DO_PACKET, (guint)e->conn, 0);
+  else
+    player_packet(l, (guint)e->conn);
+}
+
+/* A reset: what is written comes back as an error, and the connection is gone. */
+static bool is_reset(Live *l, guint client, guint session) {
+  const Player *p = PLAYER(l, client);
+  if (is_direct(p) || live_fault(l, LINK_CLIENT_TO_POOLER, 0) != FAULT_RESET) return false;
+  l->measure.error++;
+  session_leave(l, client, session, false);
+  return true;
+}
+
+void session_query(Live *l, guint client, guint session, int query) {
+  Player *p = PLAYER(l, client);
+  PlayerSession *e = &p->sessions[session];
+  g_autofree char *sql =
+      g_strdup_printf("%sSELECT /* stampede %u %d %u */ 1", e->begun ? "BEGIN; " : "", client, query, session);
+  if (e->begun) e->first_query = query;
+  e->in_transaction |= e->begun;
+  e->begun = false;
+  e->query = query;
+  for (guint i = 0; i < l->sent->len; i++) {
+    Sent *x = SENT(l, i);
+    if (x->client == client && x->query == query) x->stale = true;
+  }
+  if (is_reset(l, client, session)) return;
+  cancels_plan(l, client, session, query);
+  send_text(l, client, session, sql, player_tag(l, (int)client, query));
+}
+
+void session_end_transaction(Live *l, guint client, guint session, const char *verb) {
+  PlayerSession *e = &PLAYER(l, client)->sessions[session];
+  e->query = QUERY_OTHER;
+  e->begun = false;
+  g_autofree char *sql = g_strdup_printf("%s /* stampede %u -2 %u */", verb, client, session);
+  send_text(l, client, session, sql, verb);
+}
+
+/* ---- leaving ---- */
+
+void session_leave(Live *l, guint client, guint session, bool goodbye) {
+  Player *p = PLAYER(l, client);
+  PlayerSession *e = &p->sessions[session];
+  if (!session_here(l, p, session) || e->cut) return;
+  guint conn = (guint)e->conn;
+  LinkFault fault = is_direct(p) ? FAULT_NONE : live_fault(l, LINK_CLIENT_TO_POOLER, 0);
+  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  live_said(l, name, other, goodbye ? "Terminate" : "vanishes", NULL);
+  e->query = NONE;
+  e->in_transaction = e->begun = false;
+  if (fault == FAULT_SILENT || (fault == FAULT_NO_EOF && !goodbye)) { /* the pooler learns nothing of it */
+    e->cut = true;
+    e->conn = -1;
+    return;
+  }
+  g_autoptr(GByteArray) out = g_byte_array_new();
+  wire_simple(out, 'X');
+  if (goodbye) conn_send(l, conn, out);
+  conn_close(l, conn);
+  e->conn = -1;
+  live_input(l);
+}
+
+/* ---- hearing ---- */
+
+static void failed(Live *l, guint conn, const ClientEvent *e) {
+  Player *p = PLAYER(l, CONN(l, conn)->owner);
+  PlayerSession *s = session_of(l, conn);
+  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  g_autofree char *about = g_strdup_printf("%s %s", e->sqlstate, e->text);
+  live_said(l, other, name, "ErrorResponse", about);
+  s->failed = true;
+  s->told = s->told ? s->told : g_strdup(e->text);
+  if (s->server_error || is_direct(p)) return;
+  g_autofree char *words = g_strdup_printf("client %s is told \"%s\", which no server said", p->name, e->text);
+  verdict_mark(l, POOLER_CLIENT_ERROR, words);
+}
+
+static void is_heard(Live *l, guint conn, Heard what) {
+  const Player *p = PLAYER(l, CONN(l, conn)->owner);
+  int64_t ns = is_direct(p) ? 0 : link_ns(l, LINK_CLIENT_TO_POOLER, 0, false);
+  live_at(l, l->now + ns, DO_HEARD, conn, what);
+}
+
+static void ready(Live *l, guint conn) {
+  Player *p = PLAYER(l, CONN(l, conn)->owner);
+  PlayerSession *s = session_of(l, conn);
+  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  live_said(l, other, name, "ReadyForQuery", NULL);
+  if (s->conn != (int)conn) return;
+  if (!s->connecting) measure_answer(l, CONN(l, conn)->owner, CONN(l, conn)->session, s->query);
+  is_heard(l, conn, HEARD_READY);
+}
+
+void player_read(Live *l, guint conn, const guint8 *bytes, gsize n) {
+  wired_feed(CONN(l, conn)->wired, bytes, n);
+  for (;;) {
+    ClientEvent e = wired_next(CONN(l, conn)->wired);
+    if (e.kind == CLIENT_NOTHING) break;
+    if (e.kind == CLIENT_READY) ready(l, conn);
+    if (e.kind == CLIENT_ERROR || e.kind == CLIENT_BROKEN) failed(l, conn, &e);
+  }
+  Conn *c = CONN(l, conn);
+  if (c->fd >= 0 && wired_out(c->wired)->len) conn_send(l, conn, wired_out(c->wired));
+}
+
+void player_gone(Live *l, guint conn) {
+  conn_close(l, conn);
+  Player *p = PLAYER(l, CONN(l, conn)->owner);
+  PlayerSession *s = session_of(l, conn);
+  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  live_said(l, other, name, "closes", NULL);
+  if (s->conn != (int)conn) return;
+  if (s->query != NONE) measure_answer(l, CONN(l, conn)->owner, CONN(l, conn)->session, s->query);
+  s->failed = true;
+  is_heard(l, conn, HEARD_GONE);
+}
+
+void player_heard(Live *l, guint conn, Heard what) {
+  guint client = CONN(l, conn)->owner;
+  PlayerSession *s = session_of(l, conn);
+  if (s->conn != (int)conn) return;
+  if (s->query >= 0) PLAYER(l, client)->answered |= UINT64_C(1) << s->query;
+  if (s->query == QUERY_OTHER) s->in_transaction = false;
+  s->query = NONE;
+  s->connecting = false;
+  g_clear_pointer(&s->told, g_free);
+  if (what == HEARD_GONE) s->conn = -1;
+  player_go_on(l, client);
+}

@@ -1,0 +1,98 @@
+/* pools.c - a pooler's books as it tells them itself, against its sockets and against each other (poolers.md C.7). */
+#include "sim/live/pools.h"
+#include "sim/live/live.h"
+#include <string.h>
+
+static const char *cell(const GPtrArray *table, guint row, const char *column) {
+  char **names = table->pdata[0], **cells = table->pdata[row];
+  for (guint i = 0; names[i] && cells[i]; i++)
+    if (strcmp(names[i], column) == 0) return cells[i];
+  return "";
+}
+
+static guint number(const GPtrArray *table, guint row, const char *column) {
+  return (guint)g_ascii_strtoull(cell(table, row, column), NULL, 10);
+}
+
+/* A1: the sets are disjoint, so they add up to the sockets; and these are not more than there may be. */
+static bool sets_wrong(const PoolTables *t, const PoolSeen *p, guint row, GString *why) {
+  static const char *const sets[] = {"sv_active", "sv_active_cancel", "sv_being_canceled", "sv_idle",
+                                     "sv_used",   "sv_tested",        "sv_login"};
+  guint sum = 0, carriers = number(t->pools, row, "sv_active_cancel"),
+        cancels =
+            carriers + number(t->pools, row, "cl_waiting_cancel_req") + number(t->pools, row, "cl_active_cancel_req");
+  for (guint i = 0; i < G_N_ELEMENTS(sets); i++) sum += number(t->pools, row, sets[i]);
+  guint most = (cancels || p->carriers ? 2 : 1) * (p->size + p->reserve);
+  if (sum != p->sockets)
+    g_string_printf(why, "pool %s: its sets add up to %u server connections, %u are open", p->name, sum, p->sockets);
+  else if (sum > most && p->size)
+    g_string_printf(why, "pool %s: %u server connections, %u allowed", p->name, sum, most);
+  else
+    return false;
+  return true;
+}
+
+static int row_of(const GPtrArray *table, const char *column, const char *value) {
+  for (guint i = 1; i < table->len; i++)
+    if (strcmp(cell(table, i, column), value) == 0) return (int)i;
+  return -1;
+}
+
+/* A2: who holds a connection is held by it, and by no other. */
+static bool links_wrong(const PoolTables *t, GString *why) {
+  for (guint i = 1; t->servers->len && i < t->servers->len; i++) {
+    const char *link = cell(t->servers, i, "link"), *self = cell(t->servers, i, "ptr");
+    bool active = strcmp(cell(t->servers, i, "state"), "active") == 0;
+    if (!*link && active) return g_string_printf(why, "an active server connection has no client"), true;
+    if (!*link) continue;
+    int client = t->clients->len ? row_of(t->clients, "ptr", link) : -1;
+    if (client < 0) return g_string_printf(why, "a server connection has a client that is not there"), true;
+    if (strcmp(cell(t->clients, (guint)client, "link"), self) != 0)
+      return g_string_printf(why, "a server connection has a client that has another one"), true;
+    if (row_of(t->servers, "link", link) != (int)i)
+      return g_string_printf(why, "two server connections have one client"), true;
+  }
+  return false;
+}
+
+bool pools_wrong(const PoolTables *t, const PoolSeen *pools, guint n, GString *why) {
+  for (guint i = 0; i < n; i++)
+    for (guint row = 1; row < t->pools->len; row++) {
+      bool it = strcmp(cell(t->pools, row, "database"), pools[i].database) == 0 &&
+                strcmp(cell(t->pools, row, "user"), pools[i].user) == 0;
+      if (it && sets_wrong(t, &pools[i], row, why)) return true;
+    }
+  return links_wrong(t, why);
+}
+
+/* ---- in lockstep ---- */
+
+static PoolSeen seen(const Live *l, guint pool) {
+  const PoolConfig *c = &l->config->pools[pool];
+  PoolSeen p = {.name = c->name,
+                .database = l->config->pools[adapter_database(l->config, pool)].name,
+                .user = adapter_login(l->config, pool),
+                .size = (guint)c->size,
+                .reserve = (guint)c->reserve};
+  for (guint i = 0; i < l->conns->len; i++) {
+    const Conn *x = CONN(l, i);
+    if (x->kind != CONN_SERVER || x->fd < 0 || x->direct >= 0 || x->pool != pool) continue;
+    p.sockets++;
+    p.carriers += x->carrier;
+  }
+  return p;
+}
+
+void pools_look(Live *l) {
+  static const AdapterWish wishes[] = {ADAPTER_POOLS, ADAPTER_SERVERS, ADAPTER_CLIENTS};
+  GPtrArray *tables[G_N_ELEMENTS(wishes)] = {0};
+  bool all = true;
+  for (guint i = 0; all && i < G_N_ELEMENTS(wishes); i++) all = (tables[i] = console_rows(l, wishes[i])) != NULL;
+  g_autoptr(GString) why = g_string_new(NULL);
+  g_autofree PoolSeen *pools = g_new(PoolSeen, (gsize)l->config->n_pools);
+  for (guint i = 0; i < (guint)l->config->n_pools; i++) pools[i] = seen(l, i);
+  PoolTables t = {tables[0], tables[1], tables[2]};
+  if (all && pools_wrong(&t, pools, (guint)l->config->n_pools, why)) verdict_check(l, "pool-accounting", why->str);
+  l->pools_seen |= all;
+  for (guint i = 0; i < G_N_ELEMENTS(tables); i++) g_clear_pointer(&tables[i], g_ptr_array_unref);
+}
