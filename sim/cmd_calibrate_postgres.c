@@ -14,7 +14,7 @@ enum { CLIENTS = 100, ITERATIONS = 3, OLDEST = 14, NEWEST = 19, FAULT_AROUND = 6
 typedef struct {
   char *bin, *dir, *scenario, *huge, *out, *beside;
   gint clients, iterations, connections;
-  gboolean confirm;
+  gboolean confirm, plain_malloc;
 } ServerOptions;
 
 typedef struct {
@@ -103,7 +103,9 @@ static bool start(Calibration *k, const Scenario *s, GError **error) {
   ThrowawayRequest r = {.bin = k->o->bin,
                         .dir = k->o->dir,
                         .settings = (const char *const *)settings->pdata,
+                        .plain_malloc = k->o->plain_malloc,
                         .interrupted = cli_interrupted()};
+  k->c.plain_malloc = k->o->plain_malloc;
   k->server = throwaway_start(&r, error);
   return k->server != NULL;
 }
@@ -173,9 +175,9 @@ static bool both(Calibration *k, GError **error) {
 
 static bool take_beside(Calibration *k, const Scenario *s, GError **error) {
   k->c.beside = beside_read(k->o->beside, error);
-  return k->c.beside && beside_fits(k->c.beside, k->c.version, (guint)scenario_int(s, "workload.clients"),
-                                    (guint)scenario_int(s, "workload.iterations"),
-                                    scenario_int(s, "postgres.max_connections"), (int64_t)scenario_seed(s), error);
+  return k->c.beside &&
+         beside_fits(k->c.beside, k->c.version, (guint)scenario_int(s, "workload.clients"), k->o->plain_malloc,
+                     scenario_int(s, "postgres.max_connections"), (int64_t)scenario_seed(s), error);
 }
 
 static bool prepare(Calibration *k, GError **error) {
@@ -295,6 +297,8 @@ int cmd_calibrate_postgres(const App *app, int argc, char **argv) {
       {"dir", 0, 0, G_OPTION_ARG_FILENAME, &o.dir,
        "where the server lives; not there yet, or empty (a new temporary one)", "DIR"},
       {"out", 0, 0, G_OPTION_ARG_FILENAME, &o.out, "write results.json, backends.csv and backends.svg there", "DIR"},
+      {"plain-malloc", 0, 0, G_OPTION_ARG_NONE, &o.plain_malloc,
+       "glibc's malloc of the server without lists of freed pieces: private pages depend on no storm before", NULL},
       {"beside", 0, 0, G_OPTION_ARG_FILENAME, &o.beside,
        "private pages that grow with a storm, of an earlier run with another seed (its --json), not of this one",
        "FILE"},

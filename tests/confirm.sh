@@ -1,8 +1,8 @@
 #!/bin/bash
 # confirm.sh [BUILD] - the confirmation suite: PostgreSQL 15, N clients with 4 KiB pages and, where the machine has them or lets
 # us reserve them, huge pages; each with several seeds. Private pages that grow with a storm, which are not simulated, are taken
-# from one more run of another seed, so that no storm is judged by what it has itself measured. Prints one row a figure: real,
-# simulated, how far off, over all seeds;
+# from one iteration of another seed, so that no storm is judged by what it has itself measured; the server's malloc keeps no
+# lists of freed pieces, or they would not be the same. Prints one row a figure: real, simulated, how far off, over all seeds;
 # ends with "N passed, N failed" and status 1 when a figure is off by more than 4 % and more than one fault a backend, or page
 # tables by more than 5 %.   CONFIRM_N="250 500 1000"   CONFIRM_SEEDS="1 2"   CONFIRM_OUT: a folder for the JSON documents
 set -uo pipefail
@@ -29,7 +29,7 @@ huge_pages() {
 }
 
 storm() { # N PAGES SEED FILE [OPTION...]
-  "$build/stampede" calibrate postgres --bin "$bin" --clients "$1" --iterations 3 --seed "$3" \
+  "$build/stampede" calibrate postgres --bin "$bin" --clients "$1" --seed "$3" --plain-malloc \
     --huge-pages "$([[ $2 == 4KiB ]] && echo off || echo on)" --json "${@:5}" >"$4" && return
   echo "failed: $*"
   failed=$((failed + 1))
@@ -38,8 +38,8 @@ storm() { # N PAGES SEED FILE [OPTION...]
 }
 one() { # N PAGES
   local beside="$out/beside-$1-$2.json" seed
-  storm "$1" "$2" 4711 "$beside" || return
-  for seed in $seeds; do storm "$1" "$2" "$seed" "$out/$1-$2-$seed.json" --beside "$beside"; done
+  storm "$1" "$2" 4711 "$beside" --iterations 1 || return
+  for seed in $seeds; do storm "$1" "$2" "$seed" "$out/$1-$2-$seed.json" --iterations 3 --beside "$beside"; done
 }
 
 rows() { # N PAGES: each figure over the seeds

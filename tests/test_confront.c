@@ -99,7 +99,7 @@ static void private_pages_are_measured(void) {
 /* What another run's --json says of 2 clients that take 1, 2 and then 30, 40 pages beyond one alone. */
 static const char another_run[] =
     "{\"command\": \"calibrate postgres\", \"server\": \"15.20\", \"seed\": 7, \"clients\": 2, \"iterations\": 2,"
-    " \"max_connections\": 22, \"page_size\": 4096, \"private_pages\": [[1, 2], [30, 40]]}";
+    " \"max_connections\": 22, \"page_size\": 4096, \"plain_malloc\": true, \"private_pages\": [[1, 2], [30, 40]]}";
 
 static Beside *read_beside(const char *text, GError **error) {
   g_autofree char *file = NULL;
@@ -116,17 +116,18 @@ static void another_run_is_read(void) {
   expect(b != NULL);
   expect_int(beside_own(b, 0, 1), ==, 2);
   expect_int(beside_own(b, 1, 0), ==, 30);
-  expect(beside_fits(b, "15.20", 2, 1, 22, 8, NULL));
+  expect_int(beside_own(b, 5, 1), ==, 40); /* the last stands for later ones */
+  expect(beside_fits(b, "15.20", 2, true, 22, 8, NULL));
 }
 
 static void another_run_must_fit(void) {
   g_autoptr(Beside) b = read_beside(another_run, NULL);
   g_autoptr(GError) error = NULL;
-  expect(!beside_fits(b, "15.18", 2, 2, 22, 8, NULL));
-  expect(!beside_fits(b, "15.20", 3, 2, 22, 8, NULL));
-  expect(!beside_fits(b, "15.20", 2, 3, 22, 8, NULL));
-  expect(!beside_fits(b, "15.20", 2, 2, 23, 8, NULL));
-  expect(!beside_fits(b, "15.20", 2, 2, 22, 7, &error)); /* its own seed: the same storm */
+  expect(!beside_fits(b, "15.18", 2, true, 22, 8, NULL));
+  expect(!beside_fits(b, "15.20", 3, true, 22, 8, NULL));
+  expect(!beside_fits(b, "15.20", 2, false, 22, 8, NULL));
+  expect(!beside_fits(b, "15.20", 2, true, 23, 8, NULL));
+  expect(!beside_fits(b, "15.20", 2, true, 22, 7, &error)); /* its own seed: the same storm */
   expect(error && strstr(error->message, "of seed 7 too"));
 }
 

@@ -55,6 +55,11 @@ static const char *word(JsonObject *in, const char *key) {
   return node && JSON_NODE_HOLDS_VALUE(node) ? json_node_get_string(node) : NULL;
 }
 
+static bool flag(JsonObject *in, const char *key) {
+  JsonNode *node = json_object_get_member(in, key);
+  return node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_boolean(node);
+}
+
 static bool take(Beside *b, JsonNode *root, GError **error) {
   int64_t clients, iterations;
   JsonObject *top = root && JSON_NODE_HOLDS_OBJECT(root) ? json_node_get_object(root) : NULL;
@@ -68,6 +73,7 @@ static bool take(Beside *b, JsonNode *root, GError **error) {
   if (clients < 1 || clients > 262143 || iterations < 1 || iterations > 1000)
     return bad(error, "%s: %" G_GINT64_FORMAT " clients, %" G_GINT64_FORMAT " iterations", b->file, clients,
                iterations);
+  b->plain_malloc = flag(top, "plain_malloc");
   b->clients = (guint)clients;
   b->iterations = (guint)iterations;
   return take_pages(b, top, error);
@@ -85,20 +91,23 @@ Beside *beside_read(const char *file, GError **error) {
   return NULL;
 }
 
-bool beside_fits(const Beside *b, const char *server, guint clients, guint iterations, int64_t max_connections,
+bool beside_fits(const Beside *b, const char *server, guint clients, bool plain_malloc, int64_t max_connections,
                  int64_t seed, GError **error) {
   if (g_strcmp0(b->server, server) != 0) return bad(error, "%s: of PostgreSQL %s, not %s", b->file, b->server, server);
-  if (b->clients != clients || b->iterations < iterations || b->max_connections != max_connections)
+  if (b->clients != clients || b->max_connections != max_connections)
     return bad(error,
-               "%s: %u clients, %u iterations, max_connections %" G_GINT64_FORMAT "; %u, at least %u, %" G_GINT64_FORMAT
+               "%s: %u clients, max_connections %" G_GINT64_FORMAT "; %u and %" G_GINT64_FORMAT
                " are needed beside this run",
-               b->file, b->clients, b->iterations, b->max_connections, clients, iterations, max_connections);
+               b->file, b->clients, b->max_connections, clients, max_connections);
+  if (b->plain_malloc != plain_malloc)
+    return bad(error, "%s: with%s --plain-malloc; this run is with%s", b->file, b->plain_malloc ? "" : "out",
+               plain_malloc ? "" : "out");
   if (b->seed == seed)
     return bad(error, "%s: of seed %" G_GINT64_FORMAT " too; another storm is needed beside this one", b->file, seed);
   return true;
 }
 
 int64_t beside_own(const Beside *b, guint k, guint i) {
-  g_assert(k < b->iterations && i < b->clients);
-  return g_array_index(b->own, int64_t, k * b->clients + i);
+  g_assert(i < b->clients);
+  return g_array_index(b->own, int64_t, MIN(k, b->iterations - 1) * b->clients + i);
 }

@@ -10,6 +10,7 @@ typedef struct {
   char *file, *server;       /* server: its version, as in "15.20 (Debian 15.20-0+deb12u1)" */
   guint clients, iterations; /* of that run */
   int64_t max_connections, page_size, seed;
+  bool plain_malloc;
   GArray *own; /* of int64_t: private pages beyond those of a backend alone, iteration after iteration */
 } Beside;
 
@@ -20,7 +21,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Beside, beside_free)
 
 /* Can it stand beside a run of so many? False: SCENARIO_ERROR, which names the first that is not the same. The seed
  * must be another: the same order of exits is the same storm again. */
-bool beside_fits(const Beside *b, const char *server, guint clients, guint iterations, int64_t max_connections,
+bool beside_fits(const Beside *b, const char *server, guint clients, bool plain_malloc, int64_t max_connections,
                  int64_t seed, GError **error);
-/* Backend i, in the order of connecting, of iteration k. */
+/* Backend i, in the order of connecting, of iteration k; the last one stands for those that the file does not have. */
 int64_t beside_own(const Beside *b, guint k, guint i);

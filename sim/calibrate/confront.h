@@ -7,8 +7,8 @@
  *  - on each backend of a storm: pages of private memory that it has written to beyond those of one that is alone
  *    (/proc/PID/smaps), each one fault. To 17 the postmaster keeps its children in memory from malloc, 48 bytes each; a
  *    child inherits what earlier children left free, and its first large request writes to all of it
- *    (malloc_consolidate): N/85 pages after a storm of N. Of this storm, or, as the confirmation suite has it, of
- *    another with another order of exits (beside.h).
+ *    (malloc_consolidate): N/85 pages after a storm of N. Of this storm; or of another one (beside.h), which needs a
+ *    malloc without such lists (throwaway.h) to be the same: so the confirmation suite has it.
  * What is judged are differences, in which the constant cancels, and page tables. */
 #pragma once
 #include "sim/calibrate/beside.h"
@@ -24,7 +24,7 @@ typedef struct {
   uint64_t seed;
   ServerFacts facts;
   uint64_t fault_around; /* bytes */
-  bool huge_asked, phase_assumed, fault_around_assumed;
+  bool plain_malloc, huge_asked, phase_assumed, fault_around_assumed;
   StormSeries *real, *model;
   StormBackend real_alone, model_alone; /* model_alone.pagetable_kib: of a simulation of one client */
   Beside *beside;                       /* another storm's private pages; NULL: this one's */

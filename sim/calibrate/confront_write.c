@@ -21,9 +21,10 @@ static void head(const Confrontation *c, GString *out) {
       "a backend alone: %" G_GINT64_FORMAT " faults, %" G_GINT64_FORMAT
       " KiB of page tables; of these %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " are simulated\n"
       "beside what is simulated, measured: the rest of these, and private pages that grow with a storm "
-      "(%s%s)\n\n",
+      "(%s%s%s)\n\n",
       c->real_alone.faults, c->real_alone.pagetable_kib, c->model_alone.faults, c->model_alone.pagetable_kib,
-      c->beside ? "of another one: " : "of this one", c->beside ? c->beside->file : "");
+      c->beside ? "of another one: " : "of this one", c->beside ? c->beside->file : "",
+      c->plain_malloc ? "; malloc without lists of freed pieces" : "");
 }
 
 static void cell(GString *out, double real, double model) {
@@ -171,6 +172,7 @@ void confront_json(const Confrontation *c, const GArray *agreements, Output *o) 
   number(o, "page_size", (int64_t)c->facts.page_size);
   number(o, "fault_around", (int64_t)c->fault_around);
   number(o, "pgproc_phase", c->facts.phase);
+  output_str(o, c->plain_malloc ? "\"plain_malloc\": true,\n  " : "\"plain_malloc\": false,\n  ");
   report_json_text(o, "beside", c->beside ? c->beside->file : NULL);
   alone(c, o);
   private_pages(c, o);

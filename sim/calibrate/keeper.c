@@ -44,6 +44,7 @@ static pid_t spawn(const KeeperPlan *plan, const char *const *argv) {
   signal(SIGINT, SIG_DFL);
   signal(SIGTERM, SIG_DFL);
   signal(SIGHUP, SIG_DFL);
+  if (plan->plain_malloc) setenv("GLIBC_TUNABLES", "glibc.malloc.mxfast=0:glibc.malloc.tcache_count=0", 1);
   if (chdir(plan->dir) != 0) _exit(1);
   execv(argv[0], (char *const *)(const void *)argv);
   perror("error: exec");

@@ -6,6 +6,7 @@
 typedef struct {
   const char *dir, *log;                     /* the server's directory; what initdb and the server print */
   const char *const *initdb, *const *server; /* argv, NULL-terminated */
+  bool plain_malloc;                         /* see throwaway.h */
   uid_t uid;                                 /* 0: stay who we are */
   gid_t gid;
   int lifeline, parents_end; /* the pipe's two ends; at end of file on the first, everything is ended */

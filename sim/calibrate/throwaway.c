@@ -184,7 +184,7 @@ static bool await_server(Throwaway *t, const gint *interrupted, GError **error) 
 }
 
 Throwaway *throwaway_start(const ThrowawayRequest *r, GError **error) {
-  KeeperPlan plan = {0};
+  KeeperPlan plan = {.plain_malloc = r->plain_malloc};
   g_autofree char *version = NULL;
   if (!throwaway_version(r->bin, &version, error) || !find_user(&plan, error)) return NULL;
   char *dir = take_directory(r->dir, &plan, error);

@@ -10,7 +10,10 @@ typedef struct {
   const char *bin;             /* folder of initdb and postgres */
   const char *dir;             /* must not exist, or be empty; NULL: a new one in the temporary directory */
   const char *const *settings; /* "max_connections=1200", NULL-terminated */
-  const gint *interrupted;     /* ends the waiting; may be NULL */
+  /* glibc's malloc without lists of freed pieces: what a backend's start-up writes to then depends on how many children
+   * the postmaster has, and not on who has left before, and when. */
+  bool plain_malloc;
+  const gint *interrupted; /* ends the waiting; may be NULL */
 } ThrowawayRequest;
 
 typedef struct Throwaway Throwaway;
