@@ -12,7 +12,7 @@ VERIFIED=9000 # verified where there are no more than that
 declare -A twin=(
   [s06-upstream-test-bad]=s06-cancel-race-bad [s06-upstream-test-good]=s06-cancel-race-good
   [s07-slow-machine-bad]=s07-slow-machine-small-bad [s07-slow-machine-good]=s07-slow-machine-small-good
-  [s10-parked-cancels-bad]=s08-queued-cancel-bad [s10-parked-cancels-good]=s08-queued-cancel-good
+  [s10-parked-cancels-bad]=s10-parked-cancels-small-bad [s10-parked-cancels-good]=s10-parked-cancels-small-good
   [s11-balancer-figure-bad]=s11-no-peering-bad [s11-balancer-figure-good]=s11-no-peering-good
   [s17-pid-reuse-figure]=s17-pid-reuse-bad [s18-stale-pid-bad]=s17-pid-reuse-bad [s18-stale-pid-good]=s17-pid-reuse-good
   [s24-unlocked-growth-bad]=s24-unlocked-growth-small-bad [s24-unlocked-growth-good]=s24-unlocked-growth-small-good
