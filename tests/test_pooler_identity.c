@@ -1,6 +1,6 @@
 /* What identities cost: bytes of each generation's table, the closed form of a pooler's workers, and the published
  * table of eleven builds, nine of them predicted from two. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 #include "sim/fit_table.h"
 #include "sim/scenario/assets.h"
 #include "tests/harness.h"

@@ -1,6 +1,6 @@
 /* Ways of a cancel and faults of links, a rule each: peers, fan-out, lost, refused, silent, reset, deaf. Expected
  * values by hand: a's query runs from 0 to 10 ms (over three pools to 100) and is cancelled at 5. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 #include "tests/harness.h"
 #include "tests/pooler_sample.h"
 

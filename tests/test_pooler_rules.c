@@ -1,7 +1,7 @@
 /* Rules of the pool and of its surroundings, a test each: bans, reserve, least size, ages, checks, fences of a fixed
  * time, polling waiters, pause, shutdown. Expected values are worked out by hand from the rules (poolers.md A.2, B.5,
  * B.6, D). */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 #include "tests/harness.h"
 #include "tests/pooler_sample.h"
 

@@ -1,6 +1,6 @@
 /* Deviations of the pooler's steps: each on a run of a few milliseconds whose figures are worked out by hand, as it
  * should be and as the deviation makes it. Every step and every word that the reader accepts stands here. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 #include "tests/harness.h"
 #include "tests/pooler_sample.h"
 

@@ -2,7 +2,7 @@
  * Expected values are read off the facts: what each generation's own code did. */
 #include "tests/harness.h"
 #include "tests/pooler_sample.h"
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 enum { A = 0, B = 1 };
 

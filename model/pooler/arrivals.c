@@ -1,7 +1,7 @@
 /* arrivals.c - clients that come by themselves, whoever is served or not: all together, one each so long, or a Poisson
  * process, in phases. Where no number is given as many come as arrive; one that finds all of the entry's places in use
  * is refused. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 typedef struct {
   uint16_t def, phase;

@@ -1,7 +1,7 @@
 /* carrier.c - who may open a connection for a cancel, and when: unlimited; one at a time, where a pool makes one
  * connection attempt at a time and carriers share a cap with servers; a semaphore of the pooler's. Parked cancels are
  * served in order of arrival. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 static uint16_t *parked_row(const Pooler *p, guint pool) {
   return p->parked + (size_t)pool * p->row_parked;

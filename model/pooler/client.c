@@ -1,6 +1,6 @@
 /* client.c - a client runs its script. One entry is one step; entries that nobody else can see (begin, loops, cancels
  * that stand beside their query) go with the next one. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 enum { C_START, C_OP, C_CONNECT, C_CONNECTED, C_ANSWER, C_LATE, C_PAUSE, C_RECONNECT, C_WAIT_CONNECTED };
 

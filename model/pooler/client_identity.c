@@ -1,7 +1,7 @@
 /* client_identity.c - the key that a client is given, and whose it is when it comes back in a cancel (poolers.md C.3).
  * A random part never equals another's here: a collision of 32 random bits is not what these models are about. A
  * counter repeats after 2^width sessions, and starts anew when the pooler does. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 static uint32_t session_number(Process *pr) {
   pr->keys++;

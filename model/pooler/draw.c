@@ -1,6 +1,6 @@
 /* draw.c - how long things take, and which steps are done otherwise. Where nobody keeps time (an untimed exploration)
  * nothing is drawn: any order is tried anyway. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 #include "model/world/rng.h"
 
 enum { PARTS = 1 << 20 };

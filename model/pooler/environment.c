@@ -1,6 +1,6 @@
 /* environment.c - what the world does to servers and poolers: the scenario's events, by time or when something is seen
  * to be so; and the moments at which loops end. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 typedef struct {
   uint32_t event, stage;

@@ -4,7 +4,7 @@
  * (what is not forwarded yet can still be unlinked, and is). It ends with the EOF of the carrier: "signalled", not
  * "handled". So every fence that waits for EOF is complete only where a signal is handled in the step that sends it
  * (signal: prompt). retire_session and drain_57014 do not rest on that. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 static const struct {
   /* Keeps it from being used; takes away what is not forwarded when its owner lets go; asks how many were meant for it.

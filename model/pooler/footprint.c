@@ -6,7 +6,7 @@
  * at all. A connection that is being opened is known to nobody but its pool, which only counts it, and one whose query
  * runs is left alone until its reply, where there are no cancels, no events, and no client that does anything else
  * meanwhile. stampede check --verify-reductions tries all of it, in every state. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 #include "model/world/explore.h"
 
 /* ---- what may happen at all, by configuration ---- */

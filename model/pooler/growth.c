@@ -1,6 +1,6 @@
 /* growth.c - when a pool opens another connection: who looks (a request, the tick, each opening), how many at a time,
  * what counts as under way, what the caps allow, and what happens after a failure. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 /* ---- how many there are, and may be ---- */
 

@@ -1,7 +1,7 @@
 /* lookup.c - which server connection a cancel is for. At arrival: its key is copied out of the pool's table
  * (at_arrival_copy), or the cancel keeps a link to the connection and its key is read when it is forwarded
  * (at_arrival_link); at_forward looks only when the carrier's turn has come. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 /* Which connection the pooler takes an identity for: the first that answers to it, right or wrong. */
 static Server *named(const Pooler *p, guint pool, const TakenEntry *e) {

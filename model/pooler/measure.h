@@ -1,6 +1,6 @@
 /* measure.h - gauges over time, samples and counts of a run: all outside the state. Private to this folder. */
 #pragma once
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 #define GAUGES(X)                                                                                                      \
   X(CL_ACTIVE, "cl_active")                                                                                            \

@@ -1,6 +1,6 @@
 /* outcome.c - what became of a cancel, judged in the step in which the signal is handled, or in which it is clear that
  * none will be: the ghost intent (client, query) against what the backend runs. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 static const struct {
   const char *word;

@@ -1,6 +1,6 @@
 /* pending.c - what has been begun and has to come to an end: a waiter is served, a cancel arrives, a shutdown is over.
  * A check of liveness asks for each, state by state; fairness (checks/README.md) says what may not wait for ever. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 static void say(GString *why, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static void say(GString *why, const char *format, ...) {

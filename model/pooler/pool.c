@@ -3,7 +3,7 @@
  * One step of a process here is what the real pooler does under one lock. So a check-in that finds a waiter either
  * gives it the connection in that step (handoff: confirm), or only records it as given and wakes the waiter in a later
  * one (record_then_send): in between the waiter's time may be up, and then nobody has the connection. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 static uint16_t *idle_row(const Pooler *p, guint pool) {
   return p->idle + (size_t)pool * p->row_servers;

@@ -3,7 +3,7 @@
  * A reload has two steps: the new pools are there (requests go to them from now on), then the old ones' connections are
  * moved, under the locks of both. What a new pool has checked out in between stands in its own table: a move that puts
  * the old table in its place forgets it (merge_taken: skip). */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 static guint other_generation(const Pooler *p, guint pool) {
   guint half = p->n_pools / 2;

@@ -1,7 +1,7 @@
 /* said.c - who is who in a sequence chart of this model, and what one says to another: notes of steps, for traces. A
  * session is its pooler's, whatever client it is of; a cancel is a lifeline of its own, from the client's sending it to
  * the end of the carrier; the postmaster is the one that is told a pid and sends the signal. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 #include <stdarg.h>
 
 Party party_client(guint client) {

@@ -3,7 +3,7 @@
  * Between a query's end on the server (SP_END) and its check-in (SP_REPLY, or the end of the clean-up) the backend is
  * idle and the pooler does not know: a cancel that is handled there hits nothing, one that is handled after the
  * hand-over hits the next owner. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 static Server *server_of(World *w, ProcId self, void *locals, Pooler **p) {
   *p = world_data(w, self);

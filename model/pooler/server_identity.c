@@ -1,7 +1,7 @@
 /* server_identity.c - what tells one server connection from another in the pooler's tables (poolers.md C.3). An id of
  * the CONNECTION says nothing of who holds it now: with every policy here a cancel that is late by one tenancy reaches
  * the wrong client; only a fence helps there. What a policy decides is whether two connections can be mistaken. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 static uint64_t by_pid(const Pooler *p, const Server *s) {
   (void)p;

@@ -1,6 +1,6 @@
 /* server_own.c - the pooler's own queries on a server connection (settings, check, clean-up, empty statement), cores of
  * its host, and its end. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 /* ---- own queries ---- */
 

@@ -1,7 +1,7 @@
 /* session.c - the pooler's side of a client's connection: a request comes, needs server connections, waits for them, is
  * forwarded. Answers come back by the steps of the servers (server.c). Where no pooler stands between (`via`) the
  * session is nothing but the client's own server connection. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 enum { E_IDLE, E_REQUEST, E_WAITING, E_ASKED, E_GRANTED, E_WORKED, E_SPOTTED, E_TO_QUEUE };
 

@@ -1,7 +1,7 @@
 /* symmetry.h - the state of a pooler under other names: which names mean nothing (naming.c says when), in which order
  * their bearers stand in the form that is kept (symmetry.c), and the rewriting (rename.c). Private. */
 #pragma once
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 /* Names that may be given anew, by configuration. What a name must never decide is proved beside each in naming.c. */
 typedef struct {

@@ -7,7 +7,7 @@
  *
  * Rows of one pool: pairs, by_client, by_server. An entry of a map is found by its key, so two that are equal collapse
  * into one: that is how a count comes to be too small. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 typedef struct {
   TakenEntry *pairs, *clients, *servers;

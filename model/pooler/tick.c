@@ -1,6 +1,6 @@
 /* tick.c - what comes by the clock: the periodic pass over the pools, and limits of age, idleness and fences. The pass
  * is asleep while no pool has anything for it to do, so that a model that is done, or in a deadlock, comes to rest. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 /* ---- the pass: one process of the world for each of the pooler's ---- */
 

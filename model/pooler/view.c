@@ -1,5 +1,5 @@
 /* view.c - the state as checks see it: sets, counts, the cancel map. */
-#include "model/pooler/state.h"
+#include "model/pooler/parts.h"
 
 guint pooler_pools(const Pooler *p) {
   return p->n_pools;
