@@ -75,7 +75,7 @@ Step cancel_waits(Pooler *p, const Cancel *x, ProcId self, int64_t limit_ns) {
 /* ---- the end ---- */
 
 /* Its sender is told that it is done: the socket is closed. */
-void cancel_told(Pooler *p, Cancel *x) {
+void cancel_tell_sender(Pooler *p, Cancel *x) {
   if (x->flags & XF_TOLD) return;
   x->flags |= XF_TOLD;
   Client *c = &p->clients[x->client];
@@ -94,7 +94,7 @@ Step cancel_finish(Pooler *p, Cancel *x) {
   bool waits_on = deaf(p, x);
   fence_over(p, x);
   carrier_done(p, x, true);
-  if (!waits_on) cancel_told(p, x);
+  if (!waits_on) cancel_tell_sender(p, x);
   x->proc = 0;
   x->stage = X_HANDLE;
   if (!x->signal && !waits_on && !fence_goes_on(p, x)) *x = (Cancel){0};

@@ -48,7 +48,7 @@ Step cancel_connect(Pooler *p, Cancel *x, ProcId self) {
   x->flags |= XF_CARRIER;
   if (step_is(p, x->pool, POOLSTEP_CLOSE_CARRIER, DO_EARLY)) { /* an EOF that lies: it has not been forwarded yet */
     fence_over(p, x);
-    cancel_told(p, x);
+    cancel_tell_sender(p, x);
   }
   if (step_is(p, x->pool, POOLSTEP_CARRIER, DO_TWICE)) twin(p, x);
   pick_host(p, x);
@@ -92,7 +92,7 @@ Step cancel_deliver(Pooler *p, Cancel *x, ProcId self) {
     fence_limit(p, x);
     if (x->pool != DIRECT && pool_config(p, x->pool)->ack == ACK_NONE) {
       fence_over(p, x);
-      cancel_told(p, x);
+      cancel_tell_sender(p, x);
     }
     if (fault_to(p, x) == FAULT_RESET || link_loses(p, LINK_CANCEL_TO_SERVER, x->host)) {
       outcome_keep(p, x, OUT_LOST, NULL);
