@@ -39,7 +39,7 @@ guint taken_len(const Pooler *p, guint pool);
 const TakenEntry *taken_entry(const Pooler *p, guint pool, guint session);
 void taken_move(Pooler *p, guint from, guint to, bool merge);
 
-/* ---- pool.c, growth.c ---- */
+/* ---- pool.c, waiters.c, growth.c ---- */
 void pool_receive(Pooler *p, Session *e);
 void pool_unreceived(Pooler *p, Session *e);
 bool caps_take(Pooler *p, Server *s); /* a shared cap gives its place to another pool: it is closed */
@@ -85,7 +85,7 @@ enum {
   WATCH_SHUTDOWN
 };
 
-/* ---- server.c ---- */
+/* ---- server.c, server_own.c ---- */
 Server *server_dial(Pooler *p, guint slot, guint pool, guint host);
 bool server_drain(Pooler *p, Server *s);             /* true: an empty statement runs on it first */
 void server_settle(Pooler *p, Server *s);            /* another process has changed what it does next */
@@ -108,6 +108,12 @@ void server_die(Pooler *p, Server *s, bool silent);
 void server_state(Pooler *p, Server *s, ServerState to);
 void server_watch(Pooler *p, Server *s);
 void watch_idle(Pooler *p, const Server *s, bool idle);
+
+/* ---- server_query.c: its stages; for server.c ---- */
+Step server_query_start(Pooler *p, Server *s, ProcId self);
+Step server_lock_then_run(Pooler *p, Server *s, ProcId self);
+Step server_query_end(Pooler *p, Server *s);
+Step server_reply(Pooler *p, Server *s, ProcId self);
 
 /* ---- session.c ---- */
 void session_state(Pooler *p, Session *e, SessionState to);

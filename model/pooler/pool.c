@@ -1,21 +1,12 @@
-/* pool.c - who gets a server connection: idle list, waiters, check-out, check-in.
+/* pool.c - who gets a server connection: idle list, check-out, hand-off, check-in. Those who wait: waiters.c.
  *
  * One step of a process here is what the real pooler does under one lock. So a check-in that finds a waiter either
  * gives it the connection in that step (handoff: confirm), or only records it as given and wakes the waiter in a later
  * one (record_then_send): in between the waiter's time may be up, and then nobody has the connection. */
-#include "model/pooler/parts.h"
+#include "model/pooler/waiters.h"
 
 static uint16_t *idle_row(const Pooler *p, guint pool) {
   return p->idle + (size_t)pool * p->row_servers;
-}
-static uint16_t *waiter_row(const Pooler *p, guint pool) {
-  return p->waiters + (size_t)pool * p->row_waiters;
-}
-
-static void remove_at(uint16_t *row, uint16_t *n, guint at) {
-  g_assert(at < *n);
-  memmove(row + at, row + at + 1, (size_t)(*n - at - 1u) * sizeof *row);
-  row[--*n] = 0;
 }
 
 /* ---- idle list ---- */
@@ -67,7 +58,7 @@ guint pool_live(const Pooler *p, guint pool) {
 
 /* ---- check-out ---- */
 
-static void give(Pooler *p, Session *e, Server *s) {
+static void pool_give(Pooler *p, Session *e, Server *s) {
   if (s->owner || session_holds(e, server_id(p, s)))
     pooler_mark(p, POOLER_DOUBLE_FREE, "server %u is given to %s, and has an owner", server_id(p, s),
                 pooler_session_name(p, session_id(p, e)));
@@ -89,7 +80,7 @@ static void give(Pooler *p, Session *e, Server *s) {
   measure_bytes(p, identity_moved(p, s->pool, s->host));
 }
 
-static void hold(Pooler *p, Session *e, Server *s) {
+void session_gets(Pooler *p, Session *e, Server *s) {
   guint i = 0;
   while (i < HELD_MAX && e->held[i]) i++;
   g_assert(i < HELD_MAX);
@@ -99,20 +90,6 @@ static void hold(Pooler *p, Session *e, Server *s) {
 /* What a look at the socket tells. */
 static bool seen_broken(const Pooler *p, const Server *s) {
   return s->flags & (SVF_BROKEN | SVF_UNASKED) && pool_config(p, s->pool)->peek;
-}
-
-/* How many came before it and still wait: with waiters that poll, whoever looks first is served. */
-static guint place_in_queue(const Pooler *p, const Session *e, guint pool) {
-  guint i = 0;
-  while (i < p->pools[pool].n_waiters && waiter_row(p, pool)[i] != session_id(p, e) + 1) i++;
-  return i;
-}
-
-static void overtaken(Pooler *p, guint pool, guint passed_over) {
-  if (passed_over == 0) return;
-  pooler_mark(p, POOLER_OVERTAKEN, "pool %s: %u waiter(s) that came first are passed over", pool_config(p, pool)->name,
-              passed_over);
-  measure_count(p, pool, COUNT_OVERTAKES, passed_over);
 }
 
 /* Those who wait come first, unless each looks for himself. */
@@ -131,11 +108,11 @@ bool pool_check_out(Pooler *p, Session *e, guint pool) {
       server_close(p, s);
       continue;
     }
-    overtaken(p, pool, place_in_queue(p, e, pool));
-    give(p, e, s);
-    hold(p, e, s);
+    pool_overtaken(p, pool, pool_place(p, e, pool));
+    pool_give(p, e, s);
+    session_gets(p, e, s);
     /* twice: another one is taken, and nobody has it */
-    if (step_is(p, pool, POOLSTEP_CHECK_OUT, DO_TWICE) && (s = pop_idle(p, pool))) give(p, e, s);
+    if (step_is(p, pool, POOLSTEP_CHECK_OUT, DO_TWICE) && (s = pop_idle(p, pool))) pool_give(p, e, s);
     return true;
   }
   return false;
@@ -155,71 +132,11 @@ void pool_take_spotted(Pooler *p, Session *e) {
   e->spotted = 0;
   if (s->state != SV_IDLE && s->state != SV_TAKEN) return; /* closed by now: it looks again */
   if (s->state == SV_IDLE) pool_forget_idle(p, s);
-  give(p, e, s);
-  hold(p, e, s);
+  pool_give(p, e, s);
+  session_gets(p, e, s);
 }
 
-/* ---- waiters ---- */
-
-static void stand_in_queue(Pooler *p, const Session *e, guint pool) {
-  uint16_t *row = waiter_row(p, pool), *n = &pool_at(p, pool)->n_waiters;
-  guint at = step_is(p, pool, POOLSTEP_WAIT, DO_EARLY) ? 0 : *n;
-  g_assert(*n < p->row_waiters);
-  memmove(row + at + 1, row + at, (*n - at) * sizeof *row);
-  row[at] = (uint16_t)(session_id(p, e) + 1);
-  ++*n;
-}
-
-/* However its wait ends. */
-static void wait_over(Pooler *p, Session *e) {
-  e->wants = 0;
-  e->flags &= (uint8_t)~SEF_OVERDUE;
-  if (p->q_reserve) queue_wake_all(p->w, p->q_reserve[session_id(p, e)], 0);
-}
-
-static bool forget_waiter(Pooler *p, const Session *e, guint pool) {
-  uint16_t *row = waiter_row(p, pool), *n = &pool_at(p, pool)->n_waiters;
-  bool found = false;
-  for (guint i = *n; i-- > 0;)
-    if (row[i] == session_id(p, e) + 1) remove_at(row, n, i), found = true;
-  return found;
-}
-
-void pool_enqueue(Pooler *p, Session *e, guint pool) {
-  e->wants = (uint16_t)(pool + 1);
-  if (step_is(p, pool, POOLSTEP_LEAVE, DO_SKIP)) forget_waiter(p, e, pool);
-  for (guint n = step_times(p, pool, POOLSTEP_WAIT); n > 0; n--) stand_in_queue(p, e, pool);
-  session_state(p, e, CL_QUEUED);
-  const PoolConfig *c = pool_config(p, pool);
-  if (p->q_reserve && c->reserve && c->reserve_timeout_ns >= 0)
-    watch_start(p, WATCH_RESERVE, session_id(p, e), c->reserve_timeout_ns, true, p->q_reserve[session_id(p, e)], 0);
-  tick_wake(p);
-}
-
-bool pool_dequeue(Pooler *p, Session *e) {
-  if (!e->wants) return false;
-  guint pool = e->wants - 1u;
-  wait_over(p, e);
-  return forget_waiter(p, e, pool);
-}
-
-/* skip: it stays in the queue, and will be given what it does not wait for. others: the filter that was to drop it
- * keeps it, and drops all others (S23). */
-void pool_leave(Pooler *p, Session *e) {
-  if (!e->wants) return;
-  guint pool = e->wants - 1u;
-  if (step_is(p, pool, POOLSTEP_LEAVE, DO_OTHERS)) {
-    uint16_t *row = waiter_row(p, pool), *n = &pool_at(p, pool)->n_waiters;
-    while (*n) remove_at(row, n, *n - 1u);
-    row[(*n)++] = (uint16_t)(session_id(p, e) + 1);
-    wait_over(p, e);
-    return;
-  }
-  if (step_is(p, pool, POOLSTEP_LEAVE, DO_SKIP))
-    wait_over(p, e);
-  else
-    pool_dequeue(p, e);
-}
+/* ---- hand-off ---- */
 
 /* The connection goes to the waiter; confirm: in this step. True: the server's process has to wake it in a later one.
  */
@@ -231,11 +148,11 @@ static bool hand_off(Pooler *p, Server *s, guint at) {
     server_state(p, s, SV_TAKEN);
     return false;
   }
-  overtaken(p, pool, at);
-  wait_over(p, e);
-  give(p, e, s);
+  pool_overtaken(p, pool, at);
+  pool_wait_over(p, e);
+  pool_give(p, e, s);
   if (pool_config(p, pool)->handoff == HANDOFF_CONFIRM) {
-    hold(p, e, s);
+    session_gets(p, e, s);
     e->flags |= SEF_FED;
     if (step_times(p, pool, POOLSTEP_WAKE)) session_wake(p, e, step_late(p, pool, POOLSTEP_WAKE));
     return false;
@@ -260,23 +177,6 @@ void pool_put(Pooler *p, Server *s) {
   if (times == 2 && pl->n_waiters) hand_off(p, s, 0);
   if (times == 0) push_idle(p, s);
   s->pc = SP_IDLE;
-}
-
-/* A server was sent and its waiter has it now. */
-void pool_receive(Pooler *p, Session *e) {
-  Server *s = &p->servers[e->mailbox - 1];
-  e->mailbox = 0;
-  e->wants = 0;
-  hold(p, e, s);
-}
-
-/* It was sent, and nobody will receive it: with record_then_send the entry stays and the connection is destroyed; with
- * confirm this cannot be. */
-void pool_unreceived(Pooler *p, Session *e) {
-  Server *s = &p->servers[e->mailbox - 1];
-  e->mailbox = 0;
-  s->owner = 0;
-  server_close(p, s);
 }
 
 /* ---- check-in ---- */

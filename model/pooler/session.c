@@ -1,9 +1,7 @@
-/* session.c - the pooler's side of a client's connection: a request comes, needs server connections, waits for them, is
- * forwarded. Answers come back by the steps of the servers (server.c). Where no pooler stands between (`via`) the
+/* session.c - the pooler's side of a client's connection: it comes and goes, is asked and answers. What a request needs
+ * is in request.c; answers come back by the steps of the servers (server.c). Where no pooler stands between (`via`) the
  * session is nothing but the client's own server connection. */
-#include "model/pooler/parts.h"
-
-enum { E_IDLE, E_REQUEST, E_WAITING, E_ASKED, E_GRANTED, E_WORKED, E_SPOTTED, E_TO_QUEUE };
+#include "model/pooler/request.h"
 
 static Session *session_of(World *w, ProcId self, void *locals, Pooler **p) {
   *p = world_data(w, self);
@@ -219,219 +217,22 @@ void session_answer(Pooler *p, Session *e, QueryResult r) {
   client_wake(p, c, link_delay(p, LINK_CLIENT_TO_POOLER, 0));
 }
 
-/* ---- a request: servers, then on to them ---- */
-
-static bool asks_pool(const Pooler *p, const Session *e, guint k) {
-  guint own = e->pool % p->pools_each;
-  uint32_t set = e->request == REQ_QUERY ? session_query(p, e)->pools : 0;
-  return set ? set >> k & 1 : k == own;
-}
-
-/* Pool that it needs a server of and has none; -1: it has all. */
-static int lacks(const Pooler *p, const Session *e) {
-  for (guint k = 0; k < p->pools_each; k++) {
-    guint pool = pool_of(p, e->process, k);
-    if (asks_pool(p, e, k) && !session_server(p, e, pool)) return (int)pool;
-  }
-  return -1;
-}
-
-static void session_forward(Pooler *p, Session *e) {
-  e->answers = 0;
-  if (e->request == REQ_END) e->flags &= (uint8_t)~SEF_TRANSACTION;
-  session_state(p, e, CL_RUNNING);
-  for (guint i = 0; i < HELD_MAX && e->held[i]; i++) {
-    Server *s = &p->servers[e->held[i] - 1];
-    if (e->request == REQ_QUERY && s->pool != DIRECT && !asks_pool(p, e, s->pool % p->pools_each)) continue;
-    e->answers++;
-    said(p, e->proc, party_session(e), party_server(p, s), "%s", said_query(p, e->client, e->query));
-    server_run(p, s, link_delay(p, LINK_POOLER_TO_SERVER, s->host));
-  }
-  g_assert(e->answers > 0);
-}
-
-static Step idle(Pooler *p, Session *e, ProcId self) {
-  e->pc = E_IDLE;
-  return queue_wait(p->w, p->q_session[session_id(p, e)], self);
-}
-
-static Step answered(Pooler *p, Session *e, ProcId self, QueryResult r) {
-  if (e->request == REQ_QUERY) /* what it holds already for other pools is for the transaction's end */
-    for (guint i = HELD_MAX; i-- > 0;)
-      if (e->held[i] && !(e->flags & SEF_TRANSACTION) &&
-          pool_config(p, p->servers[e->held[i] - 1].pool)->mode != MODE_SESSION) {
-        Server *s = &p->servers[e->held[i] - 1];
-        pool_release(p, s);
-        server_settle(p, s);
-      }
-  if (e->pool != DIRECT && e->request != REQ_CONNECT)
-    said(p, self, party_session(e), party_client(e->client), "%s: %s", said_query(p, e->client, e->query),
-         r == RES_OK          ? "done"
-         : r == RES_CANCELLED ? "dequeued by its cancel"
-         : r == RES_TIMEOUT   ? "query_wait_timeout"
-                              : "no server");
-  session_answer(p, e, r);
-  return idle(p, e, self);
-}
-
-/* What is counted stops where it changes nothing more: a wait without end comes back to its states. */
-static int64_t poll_ns(const PoolConfig *c, Session *e) {
-  int64_t ns = c->poll.first_ns;
-  for (guint i = 0; i < e->polls && ns < c->poll.max_ns; i++) ns *= MAX(c->poll.factor, 1);
-  if (c->poll.factor > 1 && ns < c->poll.max_ns && e->polls < UINT8_MAX) e->polls++;
-  return c->poll.max_ns > 0 ? MIN(ns, c->poll.max_ns) : ns;
-}
-
-/* A step of its own between the look and the queue: what comes back in between finds nobody waiting. */
-static bool queues_later(Pooler *p, Session *e, guint pool, Step *step) {
-  int64_t late = step_late(p, pool, POOLSTEP_WAIT);
-  if (e->pc == E_TO_QUEUE || e->wants) return false;
-  if (late == 0 && !step_splits(p, pool, POOLSTEP_WAIT)) return false;
-  e->pc = E_TO_QUEUE;
-  e->spotted = (uint16_t)(pool + 1);
-  *step = step_sleep(late);
-  return true;
-}
-
-static Step wait_for(Pooler *p, Session *e, ProcId self, guint pool) {
-  const PoolConfig *c = pool_config(p, pool);
-  Step later;
-  if (!e->wants) {
-    if (e->pc != E_TO_QUEUE) measure_wait_begin(p, e);
-    if (queues_later(p, e, pool, &later)) return later;
-    e->waited_ms = 0;
-    e->polls = 0;
-    pool_enqueue(p, e, pool);
-  }
-  e->pc = E_WAITING;
-  pool_grow(p, pool, POKE_REQUEST);
-  ObjectId q = p->q_session[session_id(p, e)];
-  if (c->waiters == WAITERS_FIFO) return wait_on(p, q, self, true, c->query_wait_timeout_ns);
-  int64_t ns = poll_ns(c, e), left = c->query_wait_timeout_ns - (int64_t)e->waited_ms * 1000000;
-  bool last = c->query_wait_timeout_ns >= 0 && ns >= left;
-  if (c->query_wait_timeout_ns >= 0) e->waited_ms += (uint32_t)(ns / 1000000);
-  if (last) e->flags |= SEF_LAST_POLL;
-  return wait_on(p, q, self, false, last ? MAX(left, 0) : ns);
-}
-
-static Step request(Pooler *p, Session *e, ProcId self) {
-  if (e->request == REQ_END && !e->held[0]) return answered(p, e, self, RES_OK);
-  if (e->pool == DIRECT && !e->held[0]) return answered(p, e, self, RES_ERROR); /* its one connection has died */
-  for (int pool; e->request != REQ_END && e->pool != DIRECT && (pool = lacks(p, e)) >= 0;) {
-    bool over = p->processes[e->process].flags & PRF_OVER;
-    if (over || pool_at(p, (guint)pool)->flags & (PLF_OFFLINE | PLF_FATAL)) return answered(p, e, self, RES_REFUSED);
-    if (e->pc != E_SPOTTED && pool_spot(p, e, (guint)pool) && step_splits(p, (guint)pool, POOLSTEP_CHECK_OUT)) {
-      e->spotted = (uint16_t)(server_id(p, pool_spot(p, e, (guint)pool)) + 1);
-      e->pc = E_SPOTTED;
-      return step_sleep(0); /* not step_ran: others of this instant may come before */
-    }
-    if (!pool_check_out(p, e, (guint)pool)) return wait_for(p, e, self, (guint)pool);
-    if (!e->wants) measure_wait_begin(p, e);
-    pool_dequeue(p, e);
-    measure_wait_end(p, e, true);
-  }
-  if (e->request == REQ_CONNECT) {
-    session_connected(p, e, &p->servers[e->held[0] - 1]);
-    return idle(p, e, self);
-  }
-  session_forward(p, e);
-  return idle(p, e, self);
-}
-
-static Step spotted(Pooler *p, Session *e, ProcId self) {
-  pool_take_spotted(p, e);
-  return request(p, e, self);
-}
-
-static void halfway_over(Pooler *p, Session *e, guint pool) {
-  bool split = step_is(p, pool, e->pc == E_SPOTTED ? POOLSTEP_CHECK_OUT : POOLSTEP_WAIT, DO_SPLIT);
-  if (split) step_joined(p, pool);
-  e->spotted = 0;
-}
-
-static Step to_queue(Pooler *p, Session *e, ProcId self) {
-  guint pool = e->spotted - 1u;
-  halfway_over(p, e, pool);
-  return wait_for(p, e, self, pool);
-}
-
-static Step given_up(Pooler *p, Session *e, ProcId self, QueryResult r) {
-  if (e->mailbox) pool_unreceived(p, e);
-  if (r == RES_TIMEOUT)
-    pool_leave(p, e);
-  else
-    pool_dequeue(p, e);
-  measure_wait_end(p, e, false);
-  e->flags &= (uint8_t) ~(SEF_DEQUEUED | SEF_OFFLINE | SEF_LAST_POLL);
-  return answered(p, e, self, r);
-}
-
-static Step waited(Pooler *p, Session *e, ProcId self) {
-  bool fired = timer_fired(p->w, self),
-       poll = pool_config(p, e->wants ? e->wants - 1u : e->pool)->waiters == WAITERS_POLL;
-  if (e->flags & SEF_FED || (e->mailbox && !fired)) {
-    e->flags &= (uint8_t)~SEF_FED;
-    if (e->mailbox) pool_receive(p, e);
-    measure_wait_end(p, e, true);
-    return request(p, e, self);
-  }
-  if (e->flags & SEF_DEQUEUED) return given_up(p, e, self, RES_CANCELLED);
-  if (e->flags & SEF_OFFLINE) return given_up(p, e, self, RES_REFUSED);
-  if (e->flags & SEF_LAST_POLL || (fired && !poll)) return given_up(p, e, self, RES_TIMEOUT);
-  return request(p, e, self);
-}
-
-/* ---- a worker of the pooler's process: a transaction is its work for so long, then goes on its way ---- */
-
-static int64_t work_ns(const Pooler *p, const Session *e) {
-  guint bytes = 0;
-  for (guint k = 0; k < p->pools_each; k++) {
-    guint pool = pool_of(p, e->process, k), host = pool_config(p, pool)->servers[0];
-    if (!asks_pool(p, e, k) || session_server(p, e, pool)) continue;
-    bytes += identity_moved(p, pool, host) + 2 * taken_bytes(p, pool, host);
-  }
-  return ns_sum(world_cost(p->w, COST_POOLER_WORK, 1), world_cost(p->w, COST_POOLER_BYTE, bytes));
-}
-
-/* In order of arrival; one that is given back goes to the first who waits. */
-static void worker_back(Pooler *p, const Session *e) {
-  Process *pr = &p->processes[e->process];
-  g_assert(pr->busy > 0);
-  if (!queue_wake_one(p->w, p->q_worker[e->process], 0)) pr->busy--;
-}
-
-static Step work(Pooler *p, Session *e, ProcId self) {
-  Process *pr = &p->processes[e->process];
-  if (e->pc == E_ASKED) {
-    e->pc = E_GRANTED;
-    if (pr->busy >= config_of(p)->workers) return queue_wait(p->w, p->q_worker[e->process], self);
-    pr->busy++;
-  }
-  if (e->pc == E_GRANTED) {
-    e->pc = E_WORKED;
-    return wait_ns(work_ns(p, e));
-  }
-  worker_back(p, e);
-  return request(p, e, self);
-}
+/* ---- the process ---- */
 
 static Step resume(World *w, ProcId self, void *locals) {
   Pooler *p;
   Session *e = session_of(w, self, locals, &p);
-  bool works = e->pc == E_GRANTED || e->pc == E_WORKED;
-  if (works && e->request == REQ_CLOSE) worker_back(p, e);
-  if (e->request == REQ_CLOSE && e->spotted)
-    halfway_over(p, e, e->pc == E_SPOTTED ? p->servers[e->spotted - 1].pool : e->spotted - 1u);
+  if (e->request == REQ_CLOSE) request_broken_off(p, e);
   if (e->request == REQ_CLOSE) return closed(p, e);
   switch (e->pc) {
-  case E_SPOTTED: return spotted(p, e, self);
-  case E_TO_QUEUE: return to_queue(p, e, self);
+  case E_SPOTTED: return request_take_spotted(p, e, self);
+  case E_TO_QUEUE: return request_stand_in_queue(p, e, self);
   case E_ASKED:
   case E_GRANTED:
-  case E_WORKED: return work(p, e, self);
-  case E_REQUEST: return request(p, e, self);
-  case E_WAITING: return waited(p, e, self);
-  default: return idle(p, e, self);
+  case E_WORKED: return request_work(p, e, self);
+  case E_REQUEST: return request_serve(p, e, self);
+  case E_WAITING: return request_waited(p, e, self);
+  default: return request_none(p, e, self);
   }
 }
 
