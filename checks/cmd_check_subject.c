@@ -7,11 +7,11 @@
 enum { MAX_STEPS_DEFAULT = 10000, WALKS_DEFAULT = 1000 };
 
 void schedule_flags_init(ScheduleFlags *f) {
-  *f = (ScheduleFlags){.preemptions = -1, .max_steps = MAX_STEPS_DEFAULT};
+  *f = (ScheduleFlags){.preemptions = -1, .delays = -1, .max_steps = MAX_STEPS_DEFAULT};
 }
 
 bool schedule_flags_given(const ScheduleFlags *f) {
-  return f->preemptions != -1 || f->max_schedules || f->max_steps != MAX_STEPS_DEFAULT;
+  return f->preemptions != -1 || f->delays != -1 || f->max_schedules || f->max_steps != MAX_STEPS_DEFAULT;
 }
 
 static bool strategy_of(const char *word, SchedulesStrategy *out) {
@@ -29,11 +29,11 @@ static const char *senseless(const CheckFlags *f, const ScheduleFlags *g, const 
   if (f->store || f->reduce || f->max_states || f->max_memory || f->max_depth || f->deepen)
     return "--store, --reduce, --max-states, --max-memory, --max-depth and --deepen are for models whose states are "
            "kept; schedules of a subject have --max-schedules, --max-steps and --max-time";
-  if (f->jobs != 1) return "--jobs is for models whose states are kept";
+  if (f->jobs < 1 || f->jobs > 64) return "--jobs takes 1 to 64";
   if (o->trace || o->junit) return "--trace and --junit do not tell of schedules; text and --json do";
-  if (g->preemptions < -1) return "--preemptions takes 0 or more";
-  if (g->preemptions >= 0 && s != SCHEDULES_DFS)
-    return "--preemptions is for --strategy dfs: a bound takes away from dpor what it relies on";
+  if (g->preemptions < -1 || g->delays < -1) return "--preemptions and --delays take 0 or more";
+  if ((g->preemptions >= 0 || g->delays >= 0) && s != SCHEDULES_DFS)
+    return "--preemptions and --delays are for --strategy dfs: a bound takes away from dpor what it relies on";
   if (f->walks && !walks) return "--walks is for --strategy random and pct";
   if (f->walks < 0 || g->max_schedules < 0 || f->max_time < 0 || f->all < 1) return "limits are 0 (none) or more";
   if (f->changes < 0 || f->changes > 64) return "--changes takes 0 to 64";
@@ -79,6 +79,8 @@ int check_subject(const App *app, const Scenario *s, const CliOptions *o, const 
   j.options.shrink = true;
   j.options.search = (SchedulesOptions){.strategy = strategy,
                                         .preemptions = g->preemptions,
+                                        .delays = g->delays,
+                                        .jobs = (guint)f->jobs,
                                         .max_steps = (guint)g->max_steps,
                                         .max_schedules = walks ? (uint64_t)n : (uint64_t)g->max_schedules,
                                         .max_seconds = f->max_time,

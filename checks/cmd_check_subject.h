@@ -5,8 +5,8 @@
 
 /* Options that only such a scenario takes. */
 typedef struct {
-  int preemptions;      /* -1: any number */
-  gint64 max_schedules; /* 0: any number */
+  int preemptions, delays; /* -1: any number */
+  gint64 max_schedules;    /* 0: any number */
   int max_steps;
 } ScheduleFlags;
 

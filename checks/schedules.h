@@ -28,6 +28,9 @@ typedef struct {
    * first, which judges. Lives until the next time. */
   const char *(*broken)(void *data, bool end, guint n);
   int (*count)(void *data, uint64_t semaphore); /* in the first state; NULL: all are 0 */
+  /* What a search in another process has taught it beside its result, and how it is told; NULL: nothing. */
+  void (*tell)(void *data, GByteArray *out);
+  void (*learn)(void *data, const guint8 *told, gsize bytes);
 } ScheduleProgram;
 
 typedef enum { SCHEDULES_DPOR, SCHEDULES_DFS, SCHEDULES_RANDOM, SCHEDULES_PCT } SchedulesStrategy;
@@ -35,6 +38,8 @@ typedef enum { SCHEDULES_DPOR, SCHEDULES_DFS, SCHEDULES_RANDOM, SCHEDULES_PCT } 
 typedef struct {
   SchedulesStrategy strategy;
   int preemptions;                 /* dfs: at most so many; -1: any number */
+  int delays;                      /* dfs: at most so many; -1: any number */
+  guint jobs;                      /* processes that search; the answer is the same. 0 is 1. at_end goes with 1 alone */
   guint max_steps;                 /* of one schedule; what goes on longer is cut, and that is told */
   uint64_t max_schedules;          /* 0: any number; random, pct: how many to run */
   double max_seconds;              /* 0: any time */
@@ -49,6 +54,7 @@ typedef struct {
   /* For tests that the search is caught when it is wrong: operations of these two kinds are taken to commute; every
    * Nth process to be tried is dropped. 0, 0: none. */
   unsigned mutant_commute[2], mutant_drop;
+  bool mutant_awake; /* of several jobs: who is tried early finds nobody asleep */
 } SchedulesOptions;
 
 typedef struct {
@@ -64,7 +70,7 @@ typedef struct {
   uint64_t schedules; /* that ran to their end */
   uint64_t redundant; /* given up as equal to one that was run (all that could go on is asleep) */
   uint64_t cut;       /* by max_steps */
-  uint64_t bounded;   /* places where the bound on preemptions left a process out */
+  uint64_t bounded;   /* places where the bound on preemptions or delays left a process out */
   uint64_t steps;     /* of the program, without those that only lead back to where a search goes on */
   guint longest;
   double bound;        /* pct: a bug of depth `changes` + 1 is found by one schedule at least so likely */

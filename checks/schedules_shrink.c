@@ -13,6 +13,7 @@ static ScheduleFinding *same_among(SchedulesResult *r, const char *words) {
 static bool try_bound(const ScheduleProgram *p, ScheduleFinding *f, guint max_steps, guint bound, uint64_t budget) {
   SchedulesOptions o = {.strategy = SCHEDULES_DFS,
                         .preemptions = (int)bound,
+                        .delays = -1,
                         .max_steps = max_steps,
                         .max_schedules = budget,
                         .findings_max = 1,

@@ -89,6 +89,18 @@ static int program_count(void *data, uint64_t semaphore) {
   return interleave_count(((Bound *)data)->code, (StmSemaphore)semaphore);
 }
 
+/* What checks look at is learned in whichever process they look. */
+static void program_tell(void *data, GByteArray *out) {
+  Operation watched = interleave_watched(((Bound *)data)->code);
+  g_byte_array_append(out, (const guint8 *)&watched, sizeof watched);
+}
+static void program_learn(void *data, const guint8 *told, gsize bytes) {
+  Operation watched;
+  g_assert(bytes == sizeof watched);
+  memcpy(&watched, told, sizeof watched);
+  interleave_watch(((Bound *)data)->code, &watched);
+}
+
 static ScheduleProgram program_of(Bound *b) {
   return (ScheduleProgram){.data = b,
                            .processes =
@@ -99,7 +111,9 @@ static ScheduleProgram program_of(Bound *b) {
                            .pending = program_pending,
                            .step = program_step,
                            .broken = program_broken,
-                           .count = program_count};
+                           .count = program_count,
+                           .tell = program_tell,
+                           .learn = program_learn};
 }
 
 /* ---- from the scenario ---- */

@@ -29,3 +29,12 @@ line() { # NAME GOAL COMMAND...
 line proc-array-add-unlocked 100000 "$program" check "$(add proc-array-add-unlocked)" --all 2
 line proc-array-add-random null "$program" check "$(add proc-array-add)" --strategy random --walks 50000
 line s37-double-return-good 100000 "$program" check s37-double-return-good
+
+# Two processes: by the clock, as it is what they save; the machine must be idle for the goal, nearly twice the first.
+clock() { # JOBS
+  for _ in 1 2 3; do "$program" check s37-double-return-good --jobs "$1" --json; done | awk -v jobs="$1" '
+    /"measured": / { sub(/.*"schedules_per_s": /, ""); sub(/[,}].*/, ""); if ($0 > best) best = $0 }
+    END { printf "{\"bench\":\"schedules-jobs\",\"jobs\":%s,\"schedules_per_s\":%.0f}\n", jobs, best }'
+}
+clock 1
+clock 2

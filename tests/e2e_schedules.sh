@@ -24,6 +24,14 @@ check_contains 'counterexample 1: 1 preemptions'
 check_status 0 "$STAMPEDE" check bug-84b9d6bcea-good
 check_contains 'every order was tried'
 
+# Any number of processes searches with the same answer.
+check_status 0 "$STAMPEDE" check s37-double-return-good --json
+cp "$OUT" "$SCRATCH/one"
+check_status 0 "$STAMPEDE" check s37-double-return-good --json --jobs 3
+check_same <(grep -v measured "$SCRATCH/one") <(grep -v measured "$OUT")
+check_status 0 "$STAMPEDE" check s37-double-return-bad --jobs 2
+check_same <(grep -v 'schedules/s' "$SCRATCH/first") <(grep -v 'schedules/s' "$OUT")
+
 # The others look at less, and say so.
 check_status 0 "$STAMPEDE" check bug-84b9d6bcea-bad --strategy random --walks 2000
 check_status 0 "$STAMPEDE" check bug-84b9d6bcea-bad --strategy pct --walks 2000 --changes 1
@@ -40,8 +48,7 @@ refused() {
 }
 refused 'there are dpor, dfs, random, pct' bug-84b9d6bcea-bad --strategy bfs
 refused '--store' bug-84b9d6bcea-bad --store full
-refused '--preemptions is for --strategy dfs' bug-84b9d6bcea-bad --preemptions 2
+refused '--preemptions and --delays are for --strategy dfs' bug-84b9d6bcea-bad --preemptions 2
 refused 'any order may come' bug-84b9d6bcea-bad --time timed
 refused '--trace' bug-84b9d6bcea-bad --trace "$SCRATCH/t"
-refused '--jobs' bug-84b9d6bcea-bad --jobs 2
 refused 'whose processes run' s01-stale-cancel-good --strategy dpor

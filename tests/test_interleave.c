@@ -105,7 +105,7 @@ static GHashTable *outcomes_of(const char *const *scripts, bool tso, SchedulesSt
   for (guint i = 0; scripts[i]; i++) add_process(&b, scripts[i]);
   ScheduleProgram p = program_of(&b);
   SchedulesOptions o = {
-      .strategy = strategy, .preemptions = -1, .max_steps = 200, .at_end = note_outcome, .user = seen};
+      .strategy = strategy, .preemptions = -1, .delays = -1, .max_steps = 200, .at_end = note_outcome, .user = seen};
   g_autoptr(SchedulesResult) r = schedules_search(&p, &o);
   expect_int(r->stop, ==, SCHEDULES_EXHAUSTED);
   unbind(&b);

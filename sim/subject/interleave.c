@@ -282,6 +282,12 @@ Operation interleave_watched(const Interleave *x) {
   return (Operation){.kind = OPERATION_READ, .object = x->watched_from, .bytes = (uint32_t)MIN(bytes, UINT32_MAX)};
 }
 
+void interleave_watch(Interleave *x, const Operation *watched) {
+  if (!watched->bytes) return;
+  x->watched_from = MIN(x->watched_from, watched->object);
+  x->watched_to = MAX(x->watched_to, watched->object + watched->bytes);
+}
+
 /* ---- life ---- */
 
 static void clear_runner(void *data) {
