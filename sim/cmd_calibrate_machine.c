@@ -56,7 +56,7 @@ static int measure(const App *app, const MachineOptions *o, const CliOptions *co
   g_autoptr(Scenario) start = start_scenario(app, o, &error);
   if (!start) return cli_fail(error);
   Machine m = {0};
-  bool whole = machine_measure(&m, cli_interrupted(), progress, (void *)common);
+  bool whole = machine_measure(&m, MACHINE_SECONDS, cli_interrupted(), progress, (void *)common);
   if (!common->quiet && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
   g_autofree char *refused = whole ? machine_worthless(&m) : NULL;
   int status =

@@ -8,7 +8,7 @@ command -v jq >/dev/null || { echo "jq is missing: make deps"; exit 1; }
 started=$SECONDS
 "$STAMPEDE" calibrate machine --json -o "$SCRATCH/here.yaml" >"$OUT" 2>"$ERR" </dev/null
 status=$?
-check "takes no more than a minute, or two on a busy machine" test $((SECONDS - started)) -le 120
+check "takes no more than a minute" test $((SECONDS - started)) -le 60
 check "JSON" jq -e . "$OUT"
 
 # NAME LOW HIGH: ns of the median. An order of magnitude beside what machines of 2010 to 2030 do.
@@ -34,7 +34,7 @@ within memory.line_transfer 5 20000
 check "kernel" test "$(jq -r .kernel "$OUT")" = "$(uname -s) $(uname -r) $(uname -m)"
 check "cores" test "$(jq -r .cores "$OUT")" = "$(getconf _NPROCESSORS_ONLN)"
 
-if ((status == 4)) && grep -q 'no profile is written: .*spread of' "$ERR"; then
+if ((status == 4)) && grep -Eq 'no profile is written: .*(spread of|time was over)' "$ERR"; then
   echo "too busy to measure: $(cat "$ERR")"
   check "refused, and nothing written" test ! -e "$SCRATCH/here.yaml"
 else

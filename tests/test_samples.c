@@ -1,5 +1,6 @@
 /* Statistics of measurements, with clocks that are made up: medians and quartiles known beforehand, and what is
  * refused. */
+#include "sim/calibrate/machine.h"
 #include "sim/calibrate/samples.h"
 #include "tests/harness.h"
 
@@ -99,6 +100,30 @@ static void a_difference_is_by_each_sides_units(void) {
   expect_int(sample_difference(11, as_told, (SampleSide){&more, 1}, (SampleSide){&failed, 1}, 1).n, ==, 0);
 }
 
+/* A machine so busy that the minute is over before anything is begun: nothing is measured, and it says so. */
+static void no_time_is_told(void) {
+  Machine m;
+  expect(machine_measure(&m, 0, NULL, NULL, NULL));
+  for (guint i = 0; i < m.all->len; i++) expect_int(g_array_index(m.all, Measured, i).stats.n, ==, 0);
+  g_autofree char *why = machine_worthless(&m);
+  expect(why && strstr(why, "postmaster.fork: the time was over"));
+  machine_clear(&m);
+}
+
+/* One cost of a profile that spreads is enough to refuse it; one that is for the reader only is not. */
+static void one_bad_cost_refuses_the_profile(void) {
+  Measured good = {COST_FORK, "good", "", {100, 99, 101, 21}}, bad = {COST_FORK, "bad", "", {100, 60, 140, 21}};
+  Machine m = {.all = g_array_new(FALSE, FALSE, sizeof(Measured))};
+  g_array_append_val(m.all, good);
+  expect_str(machine_worthless(&m), NULL);
+  g_array_append_val(m.all, bad);
+  g_autofree char *why = machine_worthless(&m);
+  expect(why && g_str_has_prefix(why, "bad: ") && strstr(why, "spread of 80 %"));
+  g_array_index(m.all, Measured, 1).cost = COST_COUNT;
+  expect_str(machine_worthless(&m), NULL);
+  machine_clear(&m);
+}
+
 int main(void) {
   return suite_run("samples",
                    (const Case[]){{"quartiles of known values", quartiles_of_known_values},
@@ -107,5 +132,7 @@ int main(void) {
                                   {"what is refused", what_is_refused},
                                   {"a batch that fails", a_batch_that_fails},
                                   {"a difference is by each side's units", a_difference_is_by_each_sides_units},
+                                  {"no time is told", no_time_is_told},
+                                  {"one bad cost refuses the profile", one_bad_cost_refuses_the_profile},
                                   {0}});
 }

@@ -68,8 +68,9 @@ static char *cpu_name(void) {
   return at ? g_strchomp(g_strndup(at + 2, strcspn(at + 2, "\n"))) : g_strdup("unknown");
 }
 
-bool machine_measure(Machine *m, const gint *interrupted,
+bool machine_measure(Machine *m, double seconds, const gint *interrupted,
                      void (*progress)(void *data, const char *name, guint done, guint of), void *data) {
+  gint64 until = g_get_monotonic_time() + (gint64)(seconds * G_USEC_PER_SEC);
   struct utsname u;
   uname(&u);
   *m = (Machine){.kernel = g_strdup_printf("%s %s %s", u.sysname, u.release, u.machine),
@@ -82,7 +83,10 @@ bool machine_measure(Machine *m, const gint *interrupted,
     if (!one.name) one.name = cost_info[one.cost].key;
     if (progress) progress(data, one.name, i, G_N_ELEMENTS(measurements));
     if (interrupted && g_atomic_int_get(interrupted)) return false;
-    one.stats = measurements[i].measure();
+    if (g_get_monotonic_time() < until)
+      one.stats = measurements[i].measure();
+    else if (!m->late)
+      m->late = one.name;
     g_array_append_val(m->all, one);
   }
   return true;
@@ -95,6 +99,8 @@ void machine_clear(Machine *m) {
 }
 
 char *machine_worthless(const Machine *m) {
+  if (m->late)
+    return g_strdup_printf("%s: the time was over before it could be measured; is the machine busy?", m->late);
   for (guint i = 0; i < m->all->len; i++) {
     const Measured *one = &g_array_index(m->all, Measured, i);
     if (!one->stats.n || one->cost == COST_COUNT) continue;

@@ -18,10 +18,13 @@ typedef struct {
   int cores;
   int64_t fault_around; /* pages */
   GArray *all;          /* of Measured */
+  const char *late;     /* the first that there was no time for; NULL: none */
 } Machine;
 
+/* What is begun after so long stays unmeasured, so that no machine, however busy, is waited for more than a minute. */
+enum { MACHINE_SECONDS = 50 };
 /* progress: before each, with its name; may be NULL. False: *interrupted. */
-bool machine_measure(Machine *m, const gint *interrupted,
+bool machine_measure(Machine *m, double seconds, const gint *interrupted,
                      void (*progress)(void *data, const char *name, guint done, guint of), void *data);
 void machine_clear(Machine *m);
 /* NULL: all that a profile holds is worth writing down. Else the first that is not, and why; caller frees. */
