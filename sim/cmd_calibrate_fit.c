@@ -183,6 +183,7 @@ static bool elsewhere(Fit *f, const char *set, const char *seed, double *figures
   if (set) g_ptr_array_add(sets, (gpointer)set);
   g_ptr_array_add(sets, NULL);
   FitTableRequest r = request(f, (const char *const *)sets->pdata, seed);
+  r.exact_only = true;
   g_autoptr(FitTable) t = fit_table_new(&r, error);
   return t && fit_table_exact(t, &f->result.costs, figures, error);
 }

@@ -127,6 +127,7 @@ static bool evaluate(const FitTable *t, const Costs *costs, bool quick, double *
 }
 
 bool fit_table_quick(void *table, const Costs *costs, double *figures, GError **error) {
+  g_assert(!((const FitTable *)table)->request.exact_only);
   return evaluate(table, costs, true, figures, error);
 }
 bool fit_table_exact(void *table, const Costs *costs, double *figures, GError **error) {
@@ -272,7 +273,8 @@ FitTable *fit_table_new(const FitTableRequest *request, GError **error) {
   g_array_set_clear_func(t->cells, cell_clear);
   g_array_set_clear_func(t->sources, source_clear);
   t->runs = g_ptr_array_new_with_free_func(run_free);
-  if (!read_published(t, error) || !add_cells(t, error) || !learn(t, error)) return NULL;
+  if (!read_published(t, error) || !add_cells(t, error)) return NULL;
+  if (!request->exact_only && !learn(t, error)) return NULL;
   return g_steal_pointer(&t);
 }
 

@@ -16,12 +16,13 @@ typedef struct {
   const char *seed;        /* NULL: the scenario's */
   const char *const *dirs;
   guint jobs;
+  bool exact_only;         /* for fit_table_exact alone: nothing is run to learn which iterations are warm */
   const gint *interrupted; /* may be NULL */
 } FitTableRequest;
 
 typedef struct FitTable FitTable;
-/* Reads everything and makes one run of each (x, variant) to learn which iterations are warm. NULL and *error, which is
- * SCENARIO_ERROR or FIT_ERROR for what was asked in vain; NULL without: interrupted. */
+/* Reads everything and, but for exact_only, makes one run of each (x, variant) to learn which iterations are warm. NULL
+ * and *error, which is SCENARIO_ERROR or FIT_ERROR for what was asked in vain; NULL without: interrupted. */
 FitTable *fit_table_new(const FitTableRequest *request, GError **error);
 void fit_table_free(FitTable *t);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FitTable, fit_table_free)

@@ -38,6 +38,15 @@ static bool complain(const Csv *c, guint row, GError **error, const char *what, 
   return false;
 }
 
+static bool names_differ(const Csv *c, GError **error) {
+  char **names = c->rows->pdata[0];
+  for (guint i = 0; names[i]; i++)
+    for (guint k = 0; k < i; k++)
+      if (!strcmp(g_strstrip(names[i]), g_strstrip(names[k])))
+        return complain(c, 0, error, "two columns of one name: ", names[i]);
+  return true;
+}
+
 static bool csv_split(Csv *c, const char *text, GError **error) {
   g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
   for (guint i = 0; lines[i]; i++) {
@@ -50,7 +59,7 @@ static bool csv_split(Csv *c, const char *text, GError **error) {
     if (g_strv_length(c->rows->pdata[row]) != g_strv_length(c->rows->pdata[0]))
       return complain(c, row, error, "has more or fewer cells than the line of names", "");
   }
-  if (c->rows->len > 1) return true;
+  if (c->rows->len > 1) return names_differ(c, error);
   g_propagate_error(error, g_error_new(SCENARIO_ERROR, SCENARIO_ERROR_INPUT, "%s: no line of figures", c->file));
   return false;
 }
@@ -89,7 +98,12 @@ static bool add_points(const Scenario *s, const Csv *c, guint i, int y, int spre
     bool has_x, has_y, has_spread;
     if (!cell(c, row, 0, &p.x, &has_x, error) || !cell(c, row, y, &p.y, &has_y, error)) return false;
     if (spread >= 0 && !cell(c, row, spread, &p.spread, &has_spread, error)) return false;
+    if (spread >= 0 && has_spread && p.spread < 0)
+      return complain(c, row, error, "a plus or minus below 0: ", ((char **)c->rows->pdata[row])[spread]);
     if (!has_x || !has_y) continue;
+    for (guint k = 0; k < out->points->len; k++)
+      if (g_array_index(out->points, PublishedPoint, k).x == p.x)
+        return complain(c, row, error, "another line for the same: ", ((char **)c->rows->pdata[row])[0]);
     p.counted = !not_counted(s, i, p.x);
     g_array_append_val(out->points, p);
   }

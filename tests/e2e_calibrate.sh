@@ -58,6 +58,14 @@ check_status 2 "$STAMPEDE" calibrate fit --scenario no-such-scenario
 printf 'clients,pm\n16,1\n' >"$SCRATCH/small.csv"
 check_status 2 "${fit[@]}"
 check_contains 'no such column' "$ERR"
+for bad in '16,20,-1 plus.or.minus' '16,20,1\n16,21,1 another.line' '16,nan,1 not.a.number' '16,20 more.or.fewer' '16,-20,1 above.0'; do
+  printf 'clients,ms,pm\n%b\n' "${bad% *}" >"$SCRATCH/small.csv"
+  check_status 2 "${fit[@]}"
+  check "says: ${bad#* }" grep -q "${bad#* }" "$ERR"
+done
+printf 'clients,ms,ms\n16,20,1\n' >"$SCRATCH/small.csv"
+check_status 2 "${fit[@]}"
+check_contains 'two columns of one name: ms' "$ERR"
 printf 'clients,ms,pm\n16,20ms,1\n' >"$SCRATCH/small.csv"
 check_status 2 "${fit[@]}"
 check_contains 'small.csv:2: not a number' "$ERR"
