@@ -3,142 +3,18 @@
  * A part is an open-addressed table of 8-byte slots: 32 bits of hash, and a state's number + 1 (0: free). A slot's home
  * is those 32 bits scaled to the capacity, so a table is rehashed by one walk, without reading a vector. While a wave
  * is claimed, numbers with the top bit set stand for candidates. */
-#include "checks/store.h"
+#include "checks/store_parts.h"
 #include <string.h>
-#include <sys/mman.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
-enum { BLOCK_LOG = 14, BLOCK = 1 << BLOCK_LOG, GROUP_WORDS = 4, BITS_A_STATE = 3, BITS_LINE_LOG = 9 };
+enum { BLOCK_LOG = 14, BLOCK = 1 << BLOCK_LOG };
 #define CLAIM 0x80000000u
 
-typedef struct {
-  uint64_t *slots;
-  uint32_t capacity, used;
-  GPtrArray *claims; /* Candidate */
-} Part;
-
-/* Interned values of one group of words: number -> words, and back. */
-typedef struct {
-  GArray *values; /* of uint64_t, GROUP_WORDS each */
-  uint32_t *slots;
-  uint32_t capacity;
-} Group;
-
-struct StateStore {
-  StoreKind kind;
-  guint words, key_words, n_groups;
-  uint32_t n;
-  Part parts[STORE_PARTS];
-  GPtrArray *keys, *parents, *links; /* blocks of uint64_t[key_words], uint32_t, uint16_t */
-  Group *groups;
-  uint64_t *bits;
-  guint bits_log2;
-  uint64_t bits_set;
-};
-
-/* ---- large tables: read at random, so on huge pages if the system has them (a table's lines then cost a cache miss
- * each, and not a walk of the page table besides) ---- */
-
-enum { HUGE_PAGE = 2 << 20 };
-
-static size_t huge_bytes(size_t bytes) {
-  return bytes >= HUGE_PAGE * 3 / 4 ? (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE : 0;
-}
-
-static void *table_new(size_t bytes) {
-  size_t whole = huge_bytes(bytes);
-  if (!whole) return g_malloc0(bytes);
-  char *at = mmap(NULL, whole + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) g_error("limit: no memory for a table of %" G_GSIZE_FORMAT " bytes", bytes);
-  size_t before = -(uintptr_t)at % HUGE_PAGE;
-  if (before) munmap(at, before);
-  if (before < HUGE_PAGE) munmap(at + before + whole, HUGE_PAGE - before);
-  madvise(at + before, whole, MADV_HUGEPAGE);
-  return at + before;
-}
-
-static void table_free(void *table, size_t bytes) {
-  if (table && huge_bytes(bytes))
-    munmap(table, huge_bytes(bytes));
-  else
-    g_free(table);
-}
-
 /* ---- keys ---- */
-
-static uint64_t hash_words(const uint64_t *words, guint n, uint64_t seed) {
-  return XXH3_64bits_withSeed(words, n * sizeof *words, seed);
-}
-
-static guint group_length(const StateStore *s, guint g) {
-  return MIN((guint)GROUP_WORDS, s->words - g * GROUP_WORDS);
-}
-static uint32_t group_count(const Group *g) {
-  return g->values->len / GROUP_WORDS;
-}
-
-/* Where these words stand or would stand; a slot holds a number + 1. */
-static uint32_t group_slot(const Group *g, const uint64_t words[GROUP_WORDS]) {
-  uint32_t at = (uint32_t)(((hash_words(words, GROUP_WORDS, 0) >> 32) * g->capacity) >> 32);
-  for (; g->slots[at]; at = at + 1 == g->capacity ? 0 : at + 1)
-    if (memcmp(&g_array_index(g->values, uint64_t, (g->slots[at] - 1) * GROUP_WORDS), words,
-               GROUP_WORDS * sizeof *words) == 0)
-      break;
-  return at;
-}
-
-static void group_words(const StateStore *s, guint g, const uint64_t *vector, uint64_t words[GROUP_WORDS]) {
-  memset(words, 0, GROUP_WORDS * sizeof *words);
-  memcpy(words, vector + g * GROUP_WORDS, group_length(s, g) * sizeof *words);
-}
-
-static void group_grow(Group *g) {
-  if (group_count(g) * 2 < g->capacity) return;
-  g_free(g->slots);
-  g->capacity = MAX(64, g->capacity * 2);
-  g->slots = g_new0(uint32_t, g->capacity);
-  for (uint32_t i = 0; i < group_count(g); i++)
-    g->slots[group_slot(g, &g_array_index(g->values, uint64_t, i * GROUP_WORDS))] = i + 1;
-}
-
-static uint32_t group_intern(Group *g, const uint64_t words[GROUP_WORDS]) {
-  group_grow(g);
-  uint32_t at = group_slot(g, words);
-  if (g->slots[at] == 0) {
-    g_array_append_vals(g->values, words, GROUP_WORDS);
-    g->slots[at] = group_count(g);
-  }
-  return g->slots[at];
-}
-
-/* The key of a vector; false: it has a group never seen, so no state of the store is equal to it. */
-static bool collapse(const StateStore *s, const uint64_t *vector, uint64_t *key) {
-  uint64_t words[GROUP_WORDS];
-  memset(key, 0, s->key_words * sizeof *key);
-  for (guint g = 0; g < s->n_groups; g++) {
-    if (s->groups[g].capacity == 0) return false;
-    group_words(s, g, vector, words);
-    uint64_t number = s->groups[g].slots[group_slot(&s->groups[g], words)];
-    if (number == 0) return false;
-    key[g / 2] |= number << (g % 2 * 32);
-  }
-  return true;
-}
-
-static void collapse_new(StateStore *s, const uint64_t *vector, uint64_t *key) {
-  uint64_t words[GROUP_WORDS];
-  memset(key, 0, s->key_words * sizeof *key);
-  for (guint g = 0; g < s->n_groups; g++) {
-    group_words(s, g, vector, words);
-    key[g / 2] |= (uint64_t)group_intern(&s->groups[g], words) << (g % 2 * 32);
-  }
-}
 
 /* The key to compare with; `buffer` has room for it. NULL: no state can be equal. */
 static const uint64_t *key_of(const StateStore *s, const uint64_t *vector, uint64_t *buffer) {
   if (s->kind == STORE_FULL) return vector;
-  if (s->kind == STORE_COLLAPSE) return collapse(s, vector, buffer) ? buffer : NULL;
+  if (s->kind == STORE_COLLAPSE) return groups_key(s, vector, buffer) ? buffer : NULL;
   XXH128_hash_t h = XXH3_128bits(vector, s->words * sizeof *vector);
   buffer[0] = h.low64;
   buffer[1] = h.high64;
@@ -157,13 +33,6 @@ static uint64_t *key_at(const StateStore *s, uint32_t state) {
 
 /* ---- life ---- */
 
-static void collapse_init(StateStore *s) {
-  s->n_groups = (s->words + GROUP_WORDS - 1) / GROUP_WORDS;
-  s->key_words = (s->n_groups + 1) / 2;
-  s->groups = g_new0(Group, s->n_groups);
-  for (guint i = 0; i < s->n_groups; i++) s->groups[i].values = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-}
-
 StateStore *store_new(StoreKind kind, guint words, guint bits_log2) {
   StateStore *s = g_new0(StateStore, 1);
   s->kind = kind == STORE_COLLAPSE && words <= GROUP_WORDS ? STORE_FULL : kind; /* one group: nothing to share */
@@ -172,7 +41,7 @@ StateStore *store_new(StoreKind kind, guint words, guint bits_log2) {
   s->keys = g_ptr_array_new_with_free_func(g_free);
   s->parents = g_ptr_array_new_with_free_func(g_free);
   s->links = g_ptr_array_new_with_free_func(g_free);
-  if (s->kind == STORE_COLLAPSE) collapse_init(s);
+  if (s->kind == STORE_COLLAPSE) groups_init(s);
   s->bits_log2 = bits_log2;
   if (kind == STORE_BITSTATE) s->bits = table_new(((size_t)1 << bits_log2) / 8);
   for (guint i = 0; i < STORE_PARTS; i++) s->parts[i].claims = g_ptr_array_new();
@@ -185,11 +54,7 @@ void store_free(StateStore *s) {
     table_free(s->parts[i].slots, s->parts[i].capacity * sizeof(uint64_t));
     g_ptr_array_unref(s->parts[i].claims);
   }
-  for (guint i = 0; i < s->n_groups; i++) {
-    g_array_unref(s->groups[i].values);
-    g_free(s->groups[i].slots);
-  }
-  g_free(s->groups);
+  groups_clear(s);
   g_ptr_array_unref(s->keys);
   g_ptr_array_unref(s->parents);
   g_ptr_array_unref(s->links);
@@ -211,12 +76,6 @@ static uint32_t tag_of(uint64_t hash) {
 }
 static uint32_t home(const Part *p, uint32_t tag) {
   return (uint32_t)(((uint64_t)tag * p->capacity) >> 32);
-}
-
-/* The bits of a state lie in one line of 512, so that asking for them is one access to memory; the line is named by the
- * hash's high bits, places in it by others of a second hash. */
-static uint64_t *bits_line(const StateStore *s, uint64_t hash) {
-  return s->bits + (hash >> (64 - (s->bits_log2 - BITS_LINE_LOG))) * (1 << (BITS_LINE_LOG - 6));
 }
 
 /* gcc 12 takes a function that only asks memory ahead for one without effect and drops the calls of it from other
@@ -257,22 +116,6 @@ static uint32_t find_slot(const StateStore *s, const Part *p, const Candidate *c
   for (uint64_t slot; (slot = p->slots[at]) != 0; at = at + 1 == p->capacity ? 0 : at + 1)
     if (slot >> 32 == tag && is_state(s, p, (uint32_t)slot - 1, c, key)) break;
   return at;
-}
-
-static uint64_t bits_places(uint64_t hash) {
-  return hash_words(&hash, 1, 1);
-}
-static uint64_t *bits_word(uint64_t *line, uint64_t places, guint i, uint64_t *bit) {
-  guint place = (guint)(places >> (i * BITS_LINE_LOG)) & ((1u << BITS_LINE_LOG) - 1);
-  *bit = (uint64_t)1 << (place % 64);
-  return &line[place / 64];
-}
-
-static bool bits_have(const StateStore *s, uint64_t hash) {
-  uint64_t *line = bits_line(s, hash), places = bits_places(hash), bit;
-  for (guint i = 0; i < BITS_A_STATE; i++)
-    if (!(*bits_word(line, places, i, &bit) & bit)) return false;
-  return true;
 }
 
 bool store_has(const StateStore *s, const uint64_t *vector, uint64_t hash) {
@@ -349,7 +192,7 @@ uint32_t store_settle(StateStore *s, const Candidate *c) {
   g_assert(c->fresh && s->n < STORE_STATES_MAX);
   if (s->n >> BLOCK_LOG == s->keys->len) add_blocks(s);
   uint64_t buffer[s->key_words];
-  if (s->kind == STORE_COLLAPSE) collapse_new(s, c->vector, buffer);
+  if (s->kind == STORE_COLLAPSE) groups_key_new(s, c->vector, buffer);
   const uint64_t *key = s->kind == STORE_COLLAPSE ? buffer : key_of(s, c->vector, buffer);
   memcpy(key_at(s, s->n), key, s->key_words * sizeof *key);
   ((uint32_t *)s->parents->pdata[s->n >> BLOCK_LOG])[s->n & (BLOCK - 1)] = c->parent;
@@ -360,18 +203,6 @@ uint32_t store_settle(StateStore *s, const Candidate *c) {
 
 void store_wave_over(StateStore *s) {
   for (guint i = 0; i < STORE_PARTS; i++) g_ptr_array_set_size(s->parts[i].claims, 0);
-}
-
-static uint32_t bits_add(StateStore *s, uint64_t hash) {
-  if (bits_have(s, hash)) return STORE_NONE;
-  uint64_t *line = bits_line(s, hash), places = bits_places(hash), bit;
-  for (guint i = 0; i < BITS_A_STATE; i++) {
-    uint64_t *word = bits_word(line, places, i, &bit);
-    s->bits_set += !(*word & bit);
-    *word |= bit;
-  }
-  s->n++;
-  return 0;
 }
 
 uint32_t store_add(StateStore *s, const uint64_t *vector, uint64_t hash, uint32_t parent, uint16_t link) {
@@ -427,13 +258,6 @@ void store_convert(StateStore *s, guint words, void (*convert)(const void *data,
   g_ptr_array_unref(old);
 }
 
-static size_t groups_bytes(const StateStore *s) {
-  size_t bytes = 0;
-  for (guint i = 0; i < s->n_groups; i++)
-    bytes += s->groups[i].values->len * sizeof(uint64_t) + s->groups[i].capacity * sizeof(uint32_t);
-  return bytes;
-}
-
 size_t store_bytes(const StateStore *s) {
   if (s->kind == STORE_BITSTATE) return ((size_t)1 << s->bits_log2) / 8;
   size_t bytes = (size_t)s->n * (s->key_words * sizeof(uint64_t) + sizeof(uint32_t) + sizeof(uint16_t));
@@ -446,7 +270,7 @@ double store_omission(const StateStore *s) {
   double n = s->n;
   if (s->kind == STORE_HASH128) return n * n / 0x1p129;
   double fill = (double)s->bits_set / (double)((uint64_t)1 << s->bits_log2);
-  return fill * fill * fill;
+  return fill * fill * fill; /* BITS_A_STATE times */
 }
 
 const char *store_word(StoreKind kind) {
