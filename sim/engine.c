@@ -1,52 +1,9 @@
-/* engine.c - virtual time: events, cores, draws.
+/* engine.c - virtual time: events, draws, steps. Cores: engine_cores.c.
  *
  * What is here is outside the model's state: which event is pending decides when things happen, the world knows what.
  */
-#include "sim/engine.h"
-#include "model/world/rng.h"
-#include "sim/event_queue.h"
+#include "sim/engine_parts.h"
 #include <string.h>
-
-enum { ARGS_MAX = 64, RECENT = 16 };
-typedef enum { EVENT_RESUME, EVENT_DELIVER, EVENT_TIMER, EVENT_WORKED } EventKind;
-
-/* What the simulator knows of a process beside the world. */
-typedef struct {
-  int64_t left_ns;  /* of the work it is at, when it waits for a core or was cut at a quantum */
-  int64_t slice_ns; /* used of its quantum */
-  guint next;       /* in the run queue */
-  bool on_core;
-  EventHandle timer;
-} Task;
-
-struct Engine {
-  World *w;
-  EngineConfig config;
-  EventQueue *events;
-  GArray *tasks;   /* of Task, by ProcId */
-  GArray *streams; /* of Rng, by ChoiceId */
-  GArray *choices; /* of TraceChoice: made in this step */
-  GArray *parked;  /* of ProcId: could go on, but for a guard (world.h, TypeGuide) */
-  int64_t now;
-  uint64_t n_events, n_steps, n_ranked;
-  uint64_t instant; /* steps before this instant */
-  uint64_t n_drawn; /* from a stream, among more than one */
-  struct {
-    ProcId who;
-    const char *name, *doing;
-  } recent[RECENT]; /* step i at i % RECENT */
-  guint cores_free, run_head, run_tail;
-  EngineListener listener;
-  void *listening;
-  const char *current_name, *current_doing;
-  NoteField args[ARGS_MAX];
-  guint n_args;
-};
-
-static Task *task(Engine *e, ProcId p) {
-  if (p >= e->tasks->len) g_array_set_size(e->tasks, p + 1);
-  return &g_array_index(e->tasks, Task, p);
-}
 
 /* ---- events ---- */
 
@@ -59,24 +16,24 @@ static uint64_t rank_of(Engine *e, EventKind kind, bool limit) {
   return rng_mix(e->config.seed, ++e->n_ranked);
 }
 
-static EventHandle plan(Engine *e, EventKind kind, uint32_t subject, int64_t after_ns, bool limit) {
+EventHandle engine_plan(Engine *e, EventKind kind, uint32_t subject, int64_t after_ns, bool limit) {
   g_assert(after_ns >= 0);
   int64_t t = after_ns > INT64_MAX - e->now ? INT64_MAX : e->now + after_ns;
   return event_queue_add(e->events, t, rank_of(e, kind, limit), (EventPayload){.kind = kind, .subject = subject});
 }
 
 static void on_ready(void *driver, ProcId p, int64_t after_ns) {
-  plan(driver, EVENT_RESUME, p, after_ns, false);
+  engine_plan(driver, EVENT_RESUME, p, after_ns, false);
 }
 static void on_sent(void *driver, ObjectId channel, int64_t after_ns) {
-  plan(driver, EVENT_DELIVER, channel, after_ns, false);
+  engine_plan(driver, EVENT_DELIVER, channel, after_ns, false);
 }
 
 static void on_timer(void *driver, ProcId p, bool limit, int64_t after_ns) {
   Engine *e = driver;
-  Task *t = task(e, p);
+  Task *t = engine_task(e, p);
   event_queue_cancel(e->events, t->timer);
-  t->timer = after_ns < 0 ? (EventHandle)0 : plan(e, EVENT_TIMER, p, after_ns, limit);
+  t->timer = after_ns < 0 ? (EventHandle)0 : engine_plan(e, EVENT_TIMER, p, after_ns, limit);
 }
 
 static int64_t on_now(void *driver) {
@@ -200,82 +157,6 @@ void engine_listen(Engine *e, const EngineListener *l, void *listener) {
   drive(e);
 }
 
-/* ---- cores ---- */
-
-static void queue_for_core(Engine *e, ProcId p) {
-  task(e, p)->next = 0;
-  if (e->run_tail)
-    task(e, e->run_tail)->next = p;
-  else
-    e->run_head = p;
-  e->run_tail = p;
-}
-
-/* Runs p on its core until its work or its quantum is over. */
-static void compute(Engine *e, ProcId p) {
-  Task *t = task(e, p);
-  int64_t ns = t->left_ns;
-  if (e->config.quantum_ns && ns < INT64_MAX) ns = MIN(ns, MAX(e->config.quantum_ns - t->slice_ns, 1));
-  t->left_ns -= ns;
-  t->slice_ns = ns > INT64_MAX - t->slice_ns ? INT64_MAX : t->slice_ns + ns;
-  plan(e, EVENT_WORKED, p, ns, false);
-}
-
-static void give_core(Engine *e) {
-  ProcId p = e->run_head;
-  if (!p) {
-    e->cores_free++;
-    return;
-  }
-  Task *t = task(e, p);
-  e->run_head = t->next;
-  if (!e->run_head) e->run_tail = 0;
-  t->on_core = true;
-  t->slice_ns = 0;
-  compute(e, p);
-}
-
-static void leave_core(Engine *e, ProcId p) {
-  Task *t = task(e, p);
-  if (!t->on_core) return;
-  t->on_core = false;
-  give_core(e);
-}
-
-static void work(Engine *e, ProcId p, int64_t ns) {
-  if (e->config.cores == 0) {
-    plan(e, EVENT_WORKED, p, ns, false);
-    return;
-  }
-  Task *t = task(e, p);
-  t->left_ns = ns;
-  if (!t->on_core && e->cores_free == 0) {
-    queue_for_core(e, p);
-    return;
-  }
-  if (!t->on_core) {
-    e->cores_free--;
-    t->on_core = true;
-    t->slice_ns = 0;
-  }
-  compute(e, p);
-}
-
-/* A quantum or the whole work is over. True: p goes on with its next step. */
-static bool worked(Engine *e, ProcId p) {
-  if (e->config.cores == 0) return true;
-  Task *t = task(e, p);
-  bool used_up = e->config.quantum_ns && t->slice_ns >= e->config.quantum_ns, done = t->left_ns == 0;
-  if (used_up && e->run_head) {
-    leave_core(e, p);
-    if (!done) queue_for_core(e, p);
-  } else {
-    if (used_up) t->slice_ns = 0;
-    if (!done) compute(e, p);
-  }
-  return done;
-}
-
 /* ---- steps ---- */
 
 static EngineEnd limit_reached(const Engine *e) {
@@ -310,7 +191,7 @@ static void unpark(Engine *e) {
     ProcId p = g_array_index(e->parked, ProcId, i);
     if (world_enabled(e->w, p)) {
       g_array_remove_index(e->parked, i);
-      plan(e, EVENT_RESUME, p, 0, false);
+      engine_plan(e, EVENT_RESUME, p, 0, false);
     } else
       i++;
   }
@@ -321,7 +202,7 @@ static EngineEnd go_on(Engine *e, ProcId p) {
   e->current_name = world_name_of(e->w, p);
   for (;;) {
     if (world_resumable(e->w, p) && !world_enabled(e->w, p)) {
-      leave_core(e, p);
+      core_leave(e, p);
       g_array_append_val(e->parked, p);
       return ENGINE_IDLE;
     }
@@ -331,9 +212,9 @@ static EngineEnd go_on(Engine *e, ProcId p) {
     e->recent[e->n_steps % RECENT].doing = e->current_doing;
     Step s = world_resume(e->w, p);
     if (s.kind == STEP_WORK && s.ns == 0) s.kind = STEP_RAN;
-    if (s.kind != STEP_RAN && s.kind != STEP_WORK) leave_core(e, p);
-    if (s.kind == STEP_WORK) work(e, p, s.ns);
-    if (s.kind == STEP_SLEEP) plan(e, EVENT_RESUME, p, s.ns, false);
+    if (s.kind != STEP_RAN && s.kind != STEP_WORK) core_leave(e, p);
+    if (s.kind == STEP_WORK) core_work(e, p, s.ns);
+    if (s.kind == STEP_SLEEP) engine_plan(e, EVENT_RESUME, p, s.ns, false);
     EngineEnd end = step_over(e, p);
     if (end != ENGINE_IDLE || s.kind != STEP_RAN) return end;
   }
@@ -343,12 +224,12 @@ static EngineEnd handle(Engine *e, EventPayload ev) {
   switch ((EventKind)ev.kind) {
   case EVENT_RESUME: return go_on(e, ev.subject);
   case EVENT_WORKED:
-    if (worked(e, ev.subject)) return go_on(e, ev.subject);
+    if (core_worked(e, ev.subject)) return go_on(e, ev.subject);
     return e->listener.cut && e->listener.cut(e->listening) ? ENGINE_STOPPED : ENGINE_IDLE;
   case EVENT_DELIVER: channel_deliver(e->w, ev.subject); return ENGINE_IDLE;
   case EVENT_TIMER: break;
   }
-  task(e, ev.subject)->timer = (EventHandle)0;
+  engine_task(e, ev.subject)->timer = (EventHandle)0;
   bool waited = world_waits_on(e->w, ev.subject) != 0;
   timer_fire(e->w, ev.subject);
   return waited ? go_on(e, ev.subject) : ENGINE_IDLE;
@@ -361,7 +242,7 @@ EngineEnd engine_run(Engine *e, int64_t until_ns) {
       e->now = until_ns;
       return ENGINE_TIME;
     }
-    if (ev.t == INT64_MAX) return ENGINE_CLOCK; /* plan() could go no further */
+    if (ev.t == INT64_MAX) return ENGINE_CLOCK; /* engine_plan() could go no further */
     event_queue_pop(e->events, &ev);
     g_assert(ev.t >= e->now);
     if (ev.t > e->now) e->instant = e->n_steps;
