@@ -94,6 +94,7 @@ const MetricInfo metric_info[] = {
     {"attempts_per_s", "1/s", "attempts to connect to a server a second, those for cancels too"},
     {"wakeups_per_s", "1/s", "wake-ups of waiters a second"},
     {"maxwait.max", "s", "the longest wait for a server connection, of those still waiting too"},
+    {"maxwait.mean", "s", "how long the longest waiter has waited, on average over time"},
     {"maxwait.last", "s", "how long the longest waiter has waited at the end"},
     {"jain", "index", "fairness of served queries over clients, 1/n to 1 (Jain)"},
     {"tps", "1/s", "answered queries a second"},

@@ -391,6 +391,11 @@ static void waits_and_attempts(void) {
   double seconds = (double)engine_now(s.e) / 1e9;
   expect(pooler_metric(s.p, "maxwait.max", NULL, 0, -1, &v));
   expect_near(v, 0.012, 1e-9); /* c, until b is cancelled at 14 */
+  /* b is the longest from 1 to 10, then c from 10, when it has waited 8, to 14: (9^2 + 12^2 - 8^2) / 2 */
+  expect(pooler_metric(s.p, "maxwait.mean", NULL, 0, -1, &v));
+  expect_near(v * seconds, 80.5e-6, 1e-12);
+  expect(pooler_metric(s.p, "maxwait.mean", NULL, 8 * MS, 12 * MS, &v));
+  expect_near(v, (9 * 9 - 7 * 7 + 10 * 10 - 8 * 8) / 2 / 4e3, 1e-12); /* b to 10, then c */
   expect(pooler_metric(s.p, "wakeups_per_s", NULL, 0, -1, &v));
   expect_near(v * seconds, 3, 1e-9); /* a for the opening, b, c */
   expect(pooler_metric(s.p, "attempts_per_s", NULL, 0, -1, &v));

@@ -61,3 +61,5 @@ extern const char *const gauge_names[GAUGE_COUNT];
 /* Mean and greatest value over [from, to]; needs the series unless that is the whole run. False: it was not kept. */
 bool gauge_over(const Gauge *g, int64_t from_ns, int64_t to_ns, int64_t end_ns, double *mean, double *max,
                 double *last);
+/* ---- maxwait.c: seconds, a mean over [from_ns, to_ns] (to_ns < 0: to the end) of a run that is at end_ns ---- */
+double maxwait_mean(const Pooler *p, guint row, int64_t from_ns, int64_t to_ns, int64_t end_ns);

@@ -128,10 +128,11 @@ static bool derived_metric(const Pooler *p, const char *name, guint row, int64_t
   return true;
 }
 
-/* Seconds that the longest waiter has waited, as in SHOW POOLS: most of the run, and at its end. */
+/* Seconds that the longest waiter has waited, as in SHOW POOLS: most of the run, on average, and at its end. */
 static bool longest_wait(const Pooler *p, const char *name, guint row, int64_t from, int64_t to, int64_t end,
                          double *value) {
   bool max = !strcmp(name, "maxwait.max");
+  if (!strcmp(name, "maxwait.mean")) return *value = maxwait_mean(p, row, from, to, end), true;
   if (!max && strcmp(name, "maxwait.last") != 0) return false;
   g_autoptr(GArray) ns = max ? chosen(p->measure->waits, row, 0, from, to) : g_array_new(FALSE, FALSE, sizeof(int64_t));
   if (to < 0 || to >= end) add_waiting(p, ns, row, 0, end);

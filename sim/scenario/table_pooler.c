@@ -116,7 +116,9 @@ static const KeyInfo rows[] = {
     {"pooler.client_identity.counter31_secret.width", K_INT, .dflt = "31", .lo = "1", .hi = "31",
      .example = "pooler: {client_identity: {counter31_secret: {width: 8}}}", .about = "Bits of the counter."},
     {"pooler.auth", K_WORD, .dflt = "secret_eq", .words = "none secret_eq secret_const_time",
-     .example = "pooler: {auth: secret_const_time}", .about = "How a cancel's secret is compared."},
+     .example = "pooler: {auth: secret_const_time}",
+     .about = "How a cancel's secret is compared: not at all (the pid alone is looked for), or whole. The last two "
+              "give the same answers: what the time of a comparison tells is in no scenario."},
     {"pooler.fanout", K_WORD, .dflt = "first_match", .words = "first_match all_pools_stop_on_error all_nodes all_pools",
      .example = "pooler: {fanout: all_pools}",
      .about =
