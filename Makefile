@@ -103,8 +103,8 @@ $(BUILD)/tests/subjects/%.so: tests/subjects/%.yaml $(wildcard tests/subjects/*.
 	@mkdir -p $(@D)
 	@echo subject $@
 	$(Q)CC=$(SUBJECT_CC) $(PROGRAM) subject build --quiet --manifest $< -o $@
-$(BUILD)/tests/test_subject $(BUILD)/tests/test_interleave: TEST_FLAGS = -rdynamic -DSUBJECTS='"$(BUILD)/tests/subjects"'
-$(BUILD)/tests/test_subject $(BUILD)/tests/test_interleave: | $(TEST_SUBJECTS)
+$(BUILD)/tests/test_subject $(BUILD)/tests/test_interleave $(BUILD)/tests/bench_subject: TEST_FLAGS = -rdynamic -DSUBJECTS='"$(BUILD)/tests/subjects"'
+$(BUILD)/tests/test_subject $(BUILD)/tests/test_interleave $(BUILD)/tests/bench_subject: | $(TEST_SUBJECTS)
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libstampede.a
 	@mkdir -p $(@D)
 	@echo $(CC) $@

@@ -219,7 +219,7 @@ static ScheduleTold *tell(Bound *b, const ScheduleFinding *f) {
   program_restart(b);
   for (guint i = 0; i < f->order->len; i++) {
     guint p = g_array_index(f->order, guint, i);
-    bool failed, changed;
+    bool failed = false, changed = false;
     Operation op;
     program_pending(b, p, &op);
     g_ptr_array_add(t->steps, is_observer(b, p) ? g_strdup("(the checks look)") : step_words(b, p, &op));

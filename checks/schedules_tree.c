@@ -177,7 +177,7 @@ static void go_to_end(Search *x) {
 
 static void lead_back(Search *x, guint steps) {
   const ScheduleProgram *p = x->s.program;
-  bool failed, changed;
+  bool failed = false, changed = false;
   if (p->back) return p->back(p->data, steps);
   schedules_restart(&x->s);
   for (guint k = 0; k < steps; k++) p->step(p->data, order_event(&x->s.order, k)->process, &failed, &changed);

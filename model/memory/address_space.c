@@ -23,10 +23,7 @@ AddressSpace *address_space_new(Segment *s, guint owner) {
 }
 
 static void forget_hot(AddressSpace *as) {
-  for (guint access = MEM_READ; access <= MEM_WRITE; access++) {
-    as->hot.table[access] = NO_TABLE;
-    as->hot.bits[access] = NULL;
-  }
+  for (guint i = 0; i < HOT_TABLES; i++) as->hot.of[i].table = NO_TABLE;
 }
 
 void address_space_reset(AddressSpace *as, guint owner) {
@@ -123,7 +120,7 @@ static void touch_word(AddressSpace *as, uint64_t word, uint64_t want, MemAccess
   if (!as->entry[number]) make_tables(as, number, t);
   uint64_t *table = segment_table(s, as->entry[number]), *bits = &table[word % TABLE_WORDS];
   if (!as->tlb && !s->lines && !as->record && !as->observer)
-    as->hot.table[access] = number, as->hot.bits[access] = table;
+    as->hot.of[number % HOT_TABLES].table = number, as->hot.of[number % HOT_TABLES].bits = table;
   uint64_t missing = want & ~*bits;
   if (access == MEM_WRITE)
     t->write_faults += map(as, bits, word, missing);

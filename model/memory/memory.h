@@ -85,24 +85,33 @@ char *address_space_take_record(AddressSpace *as);
 void address_space_observe(AddressSpace *as,
                            void (*touched)(void *data, uint64_t address, uint64_t len, MemAccess access), void *data);
 
-/* ---- the common case of memory_touch, inline: one page under the page-table page that was loaded from, or stored to,
- * last (apart, as a loop often loads here and stores there). A first store is counted without a branch: in a storm a
- * third of the stores are first ones, in no order a CPU could guess ---- */
+/* ---- the common case of memory_touch, inline: one page under a page-table page that was touched lately. A first store
+ * is counted without a branch: in a storm a third of the stores are first ones, in no order a CPU could guess ---- */
+enum { HOT_TABLES = 8 }; /* 16 MiB of 4 KiB pages: a server of 16384 slots */
 typedef struct {
-  uint64_t table[2]; /* by MemAccess: number of that page-table page; no page has it when more is to be done (TLB,
-                        lines, record) */
-  uint64_t *bits[2]; /* its 512 pages */
-  uint64_t pages;    /* mapped, in all */
-  uint64_t size;     /* of the segment, bytes */
+  struct {
+    uint64_t table; /* number of a page-table page, at its number modulo HOT_TABLES; no page has the one that stands
+                       here when more is to be done (TLB, lines, record) */
+    uint64_t *bits; /* its 512 pages */
+  } of[HOT_TABLES];
+  uint64_t pages; /* mapped, in all */
+  uint64_t size;  /* of the segment, bytes */
   guint page_shift;
 } MemoryHot; /* the first member of every AddressSpace */
 void memory_touch_slow(AddressSpace *as, uint64_t address, uint64_t len, MemAccess access, Touch *t);
 
+/* The 64 pages of which `page` is one; NULL: none that was touched lately. */
+static inline uint64_t *memory_hot_word(const MemoryHot *hot, uint64_t page) {
+  uint64_t table = page >> 9, way = table % HOT_TABLES;
+  return hot->of[way].table == table ? &hot->of[way].bits[page >> 6 & 7] : NULL;
+}
+
 static inline void memory_touch(AddressSpace *as, uint64_t address, uint64_t len, MemAccess access, Touch *t) {
   MemoryHot *hot = (MemoryHot *)as;
   uint64_t page = address >> hot->page_shift, last = (address + len - 1) >> hot->page_shift;
-  if (page == last && page >> 9 == hot->table[access] && address + len <= hot->size) {
-    uint64_t *bits = &hot->bits[access][page >> 6 & 7], missing = ~(*bits >> (page & 63)) & 1;
+  uint64_t *bits = memory_hot_word(hot, page);
+  if (page == last && bits && address + len <= hot->size) {
+    uint64_t missing = ~(*bits >> (page & 63)) & 1;
     if (access == MEM_WRITE) {
       *bits |= UINT64_C(1) << (page & 63);
       hot->pages += missing;

@@ -135,16 +135,18 @@ static int64_t charge_row(Subject *s, const Proc *p, Row *r, const SiteId *locks
 
 /* Followers' stores belong to the place that made them, the rest of loads and stores to the call as a whole. */
 static void take_counts(Subject *s, Proc *p, int64_t *loads, int64_t *stores) {
-  *stores = hooks.stores;
-  *loads = s->left_before - hooks.left - hooks.stores;
+  hooks_settle();
+  *stores = hooks.stores + hooks.followers;
+  *loads = s->left_before - hooks.left - *stores;
   if (hooks.followers) {
-    Row *row = subject_row(s, hooks.follower_pc, hooks.watch_base + hooks.watch_offset);
+    uint64_t watched = hooks.watch_first - hooks.base;
+    Row *row = subject_row(s, hooks.follower_pc, watched);
     int64_t faults = hooks.follower.write_faults;
     row->followers += hooks.followers;
     row->touch = hooks.follower; /* those stores are its only accesses: each is counted there */
     p->use.followers += hooks.followers;
     p->use.faults += faults;
-    if (hooks.watch_base - s->faults_base < s->faults_bytes) p->faults_in += faults;
+    if (watched - s->faults_base < s->faults_bytes) p->faults_in += faults;
     hooks.follower = (Touch){0};
   }
   *loads = MAX(*loads - hooks.followers, 0); /* the load that finds a follower is in its price */

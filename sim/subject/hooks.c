@@ -10,11 +10,25 @@
 
 Hooks hooks;
 
-void hooks_watch(uint64_t base, uint64_t bytes, uint32_t stride, uint32_t offset, uint32_t size) {
-  g_assert(bytes <= UINT32_MAX);
-  hooks.watch_base = base, hooks.watch_bytes = bytes;
-  hooks.watch_stride = stride, hooks.watch_offset = offset, hooks.watch_size = size;
-  hooks.watch_magic = stride ? UINT64_MAX / stride + 1 : 0;
+void hooks_watch(uintptr_t at, uint64_t bytes, uint32_t stride, uint32_t offset, uint32_t size) {
+  uint32_t twos = stride ? (uint32_t)__builtin_ctz(stride) : 0;
+  uint64_t odd = stride >> twos, inverse = odd; /* right in three bits; each round doubles them (Newton) */
+  for (int bits = 3; bits < 64; bits *= 2) inverse *= 2 - odd * inverse;
+  g_assert(!stride || odd * inverse == 1);
+  hooks.watch_first = at + offset;
+  hooks.watch_inverse = inverse, hooks.watch_twos = twos, hooks.watch_size = size;
+  hooks.watch_count = stride ? bytes / stride : 0;
+}
+
+void hooks_settle(void) {
+  if (hooks.mapped) hooks.hot->pages += (uint64_t)hooks.mapped;
+  hooks.follower.write_faults += hooks.mapped;
+  hooks.mapped = 0;
+}
+
+/* No line's address has all bits set; NULL is one like any other. */
+void hooks_forget(void) {
+  memset(hooks.seen, 0xff, sizeof hooks.seen);
 }
 
 /* ---- the long way ---- */
@@ -48,7 +62,8 @@ static __attribute__((noinline)) void private_access(const void *p, const void *
   check_private(p, pc);
 }
 
-static __attribute__((cold)) void too_long(const void *pc) {
+/* Never returns; but who calls it last may jump to it, and then needs no frame. */
+static __attribute__((cold, noipa)) void too_long(const void *pc) {
   subject_broken(pc, "endless: %" G_GINT64_FORMAT " accesses to shared memory in one call", subject_here->accesses);
 }
 
@@ -77,7 +92,7 @@ static void touch_part(const void *pc, uint64_t at, uint64_t bytes, MemAccess ac
 static void long_way(const void *pc, uint64_t at, uint64_t bytes, MemAccess access) {
   Subject *s = subject_here;
   if (s->interleave) return interleave_access(pc, at, bytes, access);
-  uint64_t page = UINT64_C(1) << ((const MemoryHot *)hooks.as)->page_shift;
+  uint64_t page = UINT64_C(1) << hooks.page_shift;
   if (s->record) s->record(s->record_data, at, bytes, access == MEM_WRITE);
   for (uint64_t end = at + bytes, next; at < end; at = next) {
     next = MIN((at & ~(page - 1)) + page, end);
@@ -89,76 +104,115 @@ static void long_way(const void *pc, uint64_t at, uint64_t bytes, MemAccess acce
 
 /* As model/memory/lines.c counts them: a line last touched by another is fetched, one that follows the line before it
  * is streamed. */
-static inline __attribute__((always_inline)) void count_line(uint64_t line, int64_t *fetched, int64_t *streamed) {
-  uint32_t owner = hooks.line_owner[line];
-  if (owner != hooks.owner) {
-    hooks.line_owner[line] = hooks.owner;
-    *fetched += owner != 0;
-    *streamed += owner != 0 && line == hooks.last_line + 1;
-  }
+static inline __attribute__((always_inline)) void count_owner(uint32_t *at, uintptr_t line, int64_t *fetched,
+                                                              int64_t *streamed) {
+  int64_t others = (*at != 0) & (*at != hooks.owner);
+  *at = hooks.owner;
+  *fetched += others;
+  if (line == hooks.last_line + HOOKS_LINE) *streamed += others;
   hooks.last_line = line;
 }
 
-static inline bool is_follower(uint64_t at, uint64_t bytes) {
-  uint64_t d = at - hooks.watch_base;
-  if (d >= hooks.watch_bytes || bytes != hooks.watch_size || at == hooks.own_word) return false;
-  uint64_t low = hooks.watch_magic * (uint32_t)d;
-  return (uint32_t)(((__uint128_t)low * hooks.watch_stride) >> 64) == hooks.watch_offset;
+static inline __attribute__((always_inline)) void count_line(uintptr_t line) {
+  uint32_t *at = &hooks.line_owner[(line - hooks.base) / HOOKS_LINE];
+  if (G_UNLIKELY(*at & HOOKS_BY_ELEMENT)) at = &hooks.word_owner[*at & ~HOOKS_BY_ELEMENT];
+  count_owner(at, line, &hooks.lines, &hooks.seq_lines);
+}
+
+static inline uintptr_t line_of(uintptr_t p) {
+  return p & ~(uintptr_t)(HOOKS_LINE - 1);
+}
+
+/* A distance is a multiple of the stride exactly if, times the inverse of its odd part and rotated by its twos, it is
+ * no more than the largest quotient, and then it is the quotient (Granlund, Montgomery, "Division by invariant integers
+ * using multiplication", 1994, section 9): one comparison for both the place in an element and the array's ends. */
+static inline __attribute__((always_inline)) uint64_t element_of(uintptr_t p) {
+  uint64_t x = (p - hooks.watch_first) * hooks.watch_inverse;
+  return x >> (hooks.watch_twos & 63) | x << (-hooks.watch_twos & 63);
+}
+static inline __attribute__((always_inline)) bool is_follower(uintptr_t p, uint64_t element, uint64_t bytes) {
+  return element < hooks.watched && bytes == hooks.watch_size && p != hooks.own_word;
 }
 
 /* The row is made where its callers can be seen. */
 static __attribute__((cold, noinline)) void follower_from(const void *pc) {
   hooks.follower_pc = pc;
-  subject_row(subject_here, pc, hooks.watch_base + hooks.watch_offset);
+  subject_row(subject_here, pc, hooks.watch_first - hooks.base);
 }
 
-/* In a storm a third of these are first stores to their page, in no order that could be guessed: no branch for it. */
-static inline void touch_follower(uint64_t at, uint64_t bytes, const void *pc) {
+static __attribute__((cold, noinline)) void record_follower(uint64_t at, uint64_t bytes) {
+  const Subject *s = subject_here;
+  memory_touch(hooks.as, at, bytes, MEM_WRITE, &hooks.follower);
+  if (s->record) s->record(s->record_data, at, bytes, true);
+}
+
+/* In a storm a third of these are first stores to their page, and nearly all to lines of others, in no order that could
+ * be guessed: no branch for either. */
+static __attribute__((noinline)) void touch_follower(uintptr_t p, uint64_t element, uint64_t bytes, const void *pc) {
+  uint64_t at = p - hooks.base, page = at >> hooks.page_shift, table = page >> 9, way = table % HOT_TABLES;
+  if (G_UNLIKELY(--hooks.left < 0)) return too_long(pc);
   hooks.followers++;
   if (G_UNLIKELY(hooks.follower_pc != pc)) follower_from(pc);
-  if (hooks.line_owner) count_line(at >> 6, &hooks.follower.lines, &hooks.follower.seq_lines);
-  memory_touch(hooks.as, at, bytes, MEM_WRITE, &hooks.follower);
-  const Subject *s = subject_here;
-  if (G_UNLIKELY(s->record)) s->record(s->record_data, at, bytes, true);
+  if (hooks.word_owner)
+    count_owner(&hooks.word_owner[element], line_of(p), &hooks.follower.lines, &hooks.follower.seq_lines);
+  else if (hooks.line_owner)
+    count_owner(&hooks.line_owner[at / HOOKS_LINE], line_of(p), &hooks.follower.lines, &hooks.follower.seq_lines);
+  if (G_UNLIKELY(hooks.hot->of[way].table != table || p % bytes)) return record_follower(at, bytes);
+  uint64_t *bits = &hooks.hot->of[way].bits[page >> 6 & 7], missing = ~(*bits >> (page & 63)) & 1;
+  *bits |= UINT64_C(1) << (page & 63);
+  hooks.mapped += (int64_t)missing;
 }
 
 static __attribute__((noinline)) void touch(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
   uint64_t at = (uintptr_t)p - hooks.base;
   if (G_UNLIKELY(at >= hooks.size)) return private_access(p, pc);
+  uint64_t element = element_of((uintptr_t)p);
+  if (access == MEM_WRITE && is_follower((uintptr_t)p, element, bytes))
+    return touch_follower((uintptr_t)p, element, bytes, pc);
   if (G_UNLIKELY(--hooks.left < 0)) too_long(pc);
-  if (access == MEM_WRITE) {
-    hooks.stores++;
-    if (is_follower(at, bytes)) return touch_follower(at, bytes, pc);
-  }
-  for (uint64_t line = at >> 6; hooks.line_owner && line <= (at + bytes - 1) >> 6; line++)
-    count_line(line, &hooks.lines, &hooks.seq_lines);
+  hooks.stores += access == MEM_WRITE;
+  uintptr_t last_line = line_of((uintptr_t)p + bytes - 1);
+  for (uintptr_t line = line_of((uintptr_t)p); hooks.line_owner && line <= last_line; line += HOOKS_LINE)
+    count_line(line);
   const MemoryHot *hot = hooks.hot;
-  uint64_t page = at >> hot->page_shift, last = (at + bytes - 1) >> hot->page_shift;
-  if (G_LIKELY(page == last && page >> 9 == hot->table[access] &&
-               (hot->bits[access][page >> 6 & 7] >> (page & 63) & 1)))
-    return;
+  uint64_t page = at >> hooks.page_shift, last = (at + bytes - 1) >> hooks.page_shift;
+  const uint64_t *bits = memory_hot_word(hot, page);
+  if (G_LIKELY(page == last && bits && (*bits >> (page & 63) & 1))) return;
   long_way(pc, at, bytes, access);
 }
 
-/* The same for an aligned word, which lies in one line and one page: what nearly every access is. */
+/* An aligned word, no follower, whose line was not seen: now it is, if its page is mapped. */
+static __attribute__((noinline)) void touch_new_line(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
+  uintptr_t line = line_of((uintptr_t)p);
+  uint64_t at = (uintptr_t)p - hooks.base;
+  if (at >= hooks.size) return private_access(p, pc);
+  if (G_UNLIKELY(--hooks.left < 0)) too_long(pc);
+  hooks.stores += access == MEM_WRITE;
+  if (hooks.line_owner) count_line(line);
+  uint64_t page = at >> hooks.page_shift;
+  const uint64_t *bits = memory_hot_word(hooks.hot, page);
+  if (G_UNLIKELY(!bits || !(*bits >> (page & 63) & 1))) return long_way(pc, at, bytes, access);
+  hooks.seen[line / HOOKS_LINE % HOOKS_SEEN] = line;
+}
+
+/* What nearly every access is: an aligned word, in a line that was seen before, or a variable. A word that is not
+ * aligned is told by the low bits, which no line's address has. */
 static inline __attribute__((always_inline)) void touch_word(const void *p, uint64_t bytes, MemAccess access,
                                                              const void *pc) {
-  uint64_t at = (uintptr_t)p - hooks.base;
-  if (at >= hooks.size) {
-    if ((uintptr_t)p - hooks.image >= hooks.image_bytes) private_access(p, pc);
+  uintptr_t a = (uintptr_t)p, line = a & ~(uintptr_t)(HOOKS_LINE - bytes);
+  if (access == MEM_WRITE) {
+    uint64_t element = element_of(a);
+    if (is_follower(a, element, bytes)) return touch_follower(a, element, bytes, pc);
+  }
+  if (G_LIKELY(hooks.seen[a / HOOKS_LINE % HOOKS_SEEN] == line)) {
+    if (G_UNLIKELY(--hooks.left < 0)) return too_long(pc);
+    if (access == MEM_WRITE) hooks.stores++;
+    hooks.last_line = line;
     return;
   }
-  if (G_UNLIKELY(at & (bytes - 1))) return touch(p, bytes, access, pc);
-  if (G_UNLIKELY(--hooks.left < 0)) too_long(pc);
-  if (access == MEM_WRITE) {
-    hooks.stores++;
-    if (is_follower(at, bytes)) return touch_follower(at, bytes, pc);
-  }
-  if (hooks.line_owner) count_line(at >> 6, &hooks.lines, &hooks.seq_lines);
-  const MemoryHot *hot = hooks.hot;
-  uint64_t page = at >> hot->page_shift;
-  if (G_LIKELY(page >> 9 == hot->table[access] && (hot->bits[access][page >> 6 & 7] >> (page & 63) & 1))) return;
-  long_way(pc, at, bytes, access);
+  if (a - hooks.image < hooks.image_bytes) return;
+  if (G_UNLIKELY(a & (bytes - 1))) return touch(p, bytes, access, pc);
+  touch_new_line(p, bytes, access, pc);
 }
 
 /* Of any length. What a word near the end reaches beyond it is an empty part of the segment. */
@@ -171,22 +225,25 @@ static void touch_range(const void *p, uint64_t bytes, MemAccess access, const v
 }
 
 #define PC __builtin_return_address(0)
+/* HOOK(type, name, arguments): declares `hook_name` under the symbol that instrumented code calls. Under names of their
+ * own, as compilers have built-in ideas of the types of these symbols, and under sanitizers insist on them. */
+#define HOOK(type, name, ...) type hook_##name(__VA_ARGS__) __asm__("__tsan_" #name)
 #define READ(bytes)                                                                                                    \
-  void __tsan_read##bytes(void *p);                                                                                    \
-  void __tsan_read##bytes(void *p) {                                                                                   \
+  HOOK(void, read##bytes, void *p);                                                                                    \
+  void hook_read##bytes(void *p) {                                                                                     \
     touch_word(p, bytes, MEM_READ, PC);                                                                                \
   }                                                                                                                    \
-  void __tsan_unaligned_read##bytes(void *p);                                                                          \
-  void __tsan_unaligned_read##bytes(void *p) {                                                                         \
+  HOOK(void, unaligned_read##bytes, void *p);                                                                          \
+  void hook_unaligned_read##bytes(void *p) {                                                                           \
     touch(p, bytes, MEM_READ, PC);                                                                                     \
   }
 #define WRITE(bytes)                                                                                                   \
-  void __tsan_write##bytes(void *p);                                                                                   \
-  void __tsan_write##bytes(void *p) {                                                                                  \
+  HOOK(void, write##bytes, void *p);                                                                                   \
+  void hook_write##bytes(void *p) {                                                                                    \
     touch_word(p, bytes, MEM_WRITE, PC);                                                                               \
   }                                                                                                                    \
-  void __tsan_unaligned_write##bytes(void *p);                                                                         \
-  void __tsan_unaligned_write##bytes(void *p) {                                                                        \
+  HOOK(void, unaligned_write##bytes, void *p);                                                                         \
+  void hook_unaligned_write##bytes(void *p) {                                                                          \
     touch(p, bytes, MEM_WRITE, PC);                                                                                    \
   }
 READ(1)
@@ -200,24 +257,24 @@ WRITE(4)
 WRITE(8)
 WRITE(16)
 
-void __tsan_init(void);
-void __tsan_init(void) {}
-void __tsan_read_range(void *p, size_t bytes);
-void __tsan_read_range(void *p, size_t bytes) {
+HOOK(void, init, void);
+void hook_init(void) {}
+HOOK(void, read_range, void *p, size_t bytes);
+void hook_read_range(void *p, size_t bytes) {
   touch_range(p, bytes, MEM_READ, PC);
 }
-void __tsan_write_range(void *p, size_t bytes);
-void __tsan_write_range(void *p, size_t bytes) {
+HOOK(void, write_range, void *p, size_t bytes);
+void hook_write_range(void *p, size_t bytes) {
   touch_range(p, bytes, MEM_WRITE, PC);
 }
-void __tsan_func_entry(void *pc);
-void __tsan_func_entry(void *pc) {
+HOOK(void, func_entry, void *pc);
+void hook_func_entry(void *pc) {
   (void)pc;
 }
-void __tsan_func_exit(void);
-void __tsan_func_exit(void) {}
-void __tsan_vptr_update(void **p, void *value);
-void __tsan_vptr_update(void **p, void *value) {
+HOOK(void, func_exit, void);
+void hook_func_exit(void) {}
+HOOK(void, vptr_update, void **p, void *value);
+void hook_vptr_update(void **p, void *value) {
   (void)value;
   touch(p, sizeof *p, MEM_WRITE, PC);
 }
@@ -296,38 +353,38 @@ static __attribute__((noinline)) void touch_atomic(const volatile void *a, uint6
 #define UPDATES(order) touch_atomic(a, sizeof *a, MEM_WRITE, true, order, PC)
 
 #define ATOMIC(bits, type)                                                                                             \
-  type __tsan_atomic##bits##_load(const volatile type *a, int order);                                                  \
-  type __tsan_atomic##bits##_load(const volatile type *a, int order) {                                                 \
+  HOOK(type, atomic##bits##_load, const volatile type *a, int order);                                                  \
+  type hook_atomic##bits##_load(const volatile type *a, int order) {                                                   \
     touch_atomic(a, bits / 8, MEM_READ, false, order, PC);                                                             \
     return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                                       \
   }                                                                                                                    \
-  void __tsan_atomic##bits##_store(volatile type *a, type v, int order);                                               \
-  void __tsan_atomic##bits##_store(volatile type *a, type v, int order) {                                              \
+  HOOK(void, atomic##bits##_store, volatile type *a, type v, int order);                                               \
+  void hook_atomic##bits##_store(volatile type *a, type v, int order) {                                                \
     touch_atomic(a, bits / 8, MEM_WRITE, false, order, PC);                                                            \
     __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                                          \
   }                                                                                                                    \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *c, type v, int order, int failed);         \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *c, type v, int order, int failed) {        \
+  HOOK(int, atomic##bits##_compare_exchange_strong, volatile type *a, type *c, type v, int order, int failed);         \
+  int hook_atomic##bits##_compare_exchange_strong(volatile type *a, type *c, type v, int order, int failed) {          \
     (void)failed;                                                                                                      \
     UPDATES(order);                                                                                                    \
     return __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                \
   }                                                                                                                    \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *c, type v, int order, int failed);           \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *c, type v, int order, int failed) {          \
+  HOOK(int, atomic##bits##_compare_exchange_weak, volatile type *a, type *c, type v, int order, int failed);           \
+  int hook_atomic##bits##_compare_exchange_weak(volatile type *a, type *c, type v, int order, int failed) {            \
     (void)failed;                                                                                                      \
     UPDATES(order);                                                                                                    \
     return __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                \
   }                                                                                                                    \
-  type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type c, type v, int order, int failed);            \
-  type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type c, type v, int order, int failed) {           \
+  HOOK(type, atomic##bits##_compare_exchange_val, volatile type *a, type c, type v, int order, int failed);            \
+  type hook_atomic##bits##_compare_exchange_val(volatile type *a, type c, type v, int order, int failed) {             \
     (void)failed;                                                                                                      \
     UPDATES(order);                                                                                                    \
     __atomic_compare_exchange_n(a, &c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                      \
     return c;                                                                                                          \
   }
 #define MODIFY(bits, type, name, builtin)                                                                              \
-  type __tsan_atomic##bits##_##name(volatile type *a, type v, int order);                                              \
-  type __tsan_atomic##bits##_##name(volatile type *a, type v, int order) {                                             \
+  HOOK(type, atomic##bits##_##name, volatile type *a, type v, int order);                                              \
+  type hook_atomic##bits##_##name(volatile type *a, type v, int order) {                                               \
     UPDATES(order);                                                                                                    \
     return builtin(a, v, __ATOMIC_SEQ_CST);                                                                            \
   }
@@ -345,11 +402,11 @@ ALL(16, uint16_t)
 ALL(32, uint32_t)
 ALL(64, uint64_t)
 
-void __tsan_atomic_thread_fence(int order);
-void __tsan_atomic_thread_fence(int order) {
+HOOK(void, atomic_thread_fence, int order);
+void hook_atomic_thread_fence(int order) {
   if (subject_here->interleave && subject_here->running) interleave_fence(order, PC);
 }
-void __tsan_atomic_signal_fence(int order);
-void __tsan_atomic_signal_fence(int order) {
+HOOK(void, atomic_signal_fence, int order);
+void hook_atomic_signal_fence(int order) {
   (void)order;
 }

@@ -3,27 +3,40 @@
 #pragma once
 #include "model/memory/memory.h"
 
+/* Lines of shared memory that the process that runs has touched since it runs, by their address modulo: its page is
+ * mapped, the line its own, so that one more access is only counted. Forgotten when another runs. */
+enum { HOOKS_LINE = 64, HOOKS_SEEN = 64 };
+#define HOOKS_BY_ELEMENT UINT32_C(0x80000000)
+
 typedef struct {
+  int64_t left;        /* accesses until the limit */
+  uintptr_t last_line; /* its address */
+  /* a word of each element of an array, whose stores are counted apart, beside the process's own */
+  uintptr_t watch_first, own_word; /* the first element's */
+  uint64_t watch_inverse, watched; /* watched: how many elements; 0: none, now */
+  uint32_t watch_twos, watch_size;
+  int64_t followers;
+  const void *follower_pc;
   uintptr_t base; /* shared memory that is counted is [base, base + size) */
   uint64_t size;
   uintptr_t image; /* the subject's own variables and constants */
   uint64_t image_bytes;
+  int64_t stores; /* other than followers */
+  /* cache lines: who touched each last; NULL: not counted. Those of followers' words are kept by element, next to each
+   * other as they are met: line_owner then says HOOKS_BY_ELEMENT and which one. NULL: they are not */
+  uint32_t *line_owner, *word_owner, owner;
   AddressSpace *as; /* of the process that runs */
   MemoryHot *hot;   /* of `as`, or one that has no page: then every access takes the long way */
-  int64_t left;     /* accesses until the limit */
-  int64_t stores;
-  /* a word of each element of an array, whose stores are counted apart */
-  uint64_t watch_base, watch_bytes, watch_magic, own_word;
-  uint32_t watch_stride, watch_offset, watch_size;
-  int64_t followers;
-  const void *follower_pc;
-  Touch follower; /* what those stores did */
-  /* cache lines: who touched each last; NULL: not counted */
-  uint32_t *line_owner, owner;
-  uint64_t last_line;
+  guint page_shift;
+  Touch follower;           /* what those stores did, */
+  int64_t mapped;           /* and how many pages of `as` they mapped that it has not counted yet */
+  uint64_t watch_count;     /* what `watched` is while shared memory is counted */
   uint8_t atomic;           /* of the access under way: 0, else 1 + its memory order */
   bool update;              /* it loads and stores as one */
   int64_t lines, seq_lines; /* fetched by others than followers' stores, as Touch has them */
+  uintptr_t seen[HOOKS_SEEN];
 } Hooks;
 extern Hooks hooks;
-void hooks_watch(uint64_t base, uint64_t bytes, uint32_t stride, uint32_t offset, uint32_t size);
+void hooks_watch(uintptr_t at, uint64_t bytes, uint32_t stride, uint32_t offset, uint32_t size);
+void hooks_settle(void); /* what `mapped` says goes to `as` and `follower` */
+void hooks_forget(void); /* what was seen: others may have run since */

@@ -51,7 +51,7 @@ const void *interleave_keep(const void *from, uint64_t bytes) {
   }
   r->kept_bytes = (guint)bytes;
   r->kept_stops = 0;
-  memcpy(r->kept, from, bytes);
+  if (bytes) memcpy(r->kept, from, bytes);
   return r->kept;
 }
 

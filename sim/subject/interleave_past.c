@@ -82,7 +82,7 @@ static void undo_stores(Interleave *x, guint stores, guint old) {
 static void restore_private(Interleave *x, const guint8 *from, size_t bytes) {
   Subject *s = x->s;
   size_t used = (size_t)(s->heap_next - s->heap);
-  memcpy(s->heap, from, bytes);
+  if (bytes) memcpy(s->heap, from, bytes);
   if (used > bytes) memset(s->heap + bytes, 0, used - bytes);
   s->heap_next = s->heap + bytes;
 }

@@ -98,6 +98,7 @@ void subject_free(Subject *s) {
   if (s->pristine) memcpy(data.start, s->pristine, data.bytes);
   g_free(s->pristine);
   g_free(s->line_owner);
+  g_free(s->word_owner);
   g_free(s->initial);
   g_free(s->fault);
   g_free(s->broken);
@@ -192,20 +193,25 @@ static void enter(Subject *s, Proc *p) {
   hooks.image = (uintptr_t)image_code(s->image).start;
   hooks.image_bytes = image_code(s->image).bytes;
   hooks.size = s->starting || s->looking ? 0 : segment_size(s->segment);
-  static MemoryHot never = {.table = {UINT64_MAX, UINT64_MAX}, .page_shift = 12};
+  hooks.watched = hooks.size ? hooks.watch_count : 0;
+  static MemoryHot never = {.of = {[0 ... HOT_TABLES - 1] = {UINT64_MAX, NULL}}};
   hooks.as = p->as;
   hooks.hot = p->as && !s->record && !s->interleave ? (MemoryHot *)p->as : &never;
+  hooks.page_shift = p->as ? ((const MemoryHot *)p->as)->page_shift : 12;
   hooks.line_owner = s->starting ? NULL : s->line_owner;
+  hooks.word_owner = hooks.line_owner ? s->word_owner : NULL;
   hooks.owner = p->owner;
   hooks.last_line = p->last_line;
-  hooks.own_word = p->own_word;
+  hooks.own_word = hooks.base + p->own_word;
   hooks.left = s->left_before = s->accesses;
+  hooks_forget();
 }
 
 static void leave(Subject *s) {
+  hooks_settle();
   s->running->last_line = hooks.last_line;
   s->running = NULL;
-  hooks.size = 0;
+  hooks.size = hooks.watched = 0;
 }
 
 static void keep_fault(Subject *s) {
@@ -358,7 +364,7 @@ int subject_fork(Subject *s, AddressSpace *as, int pid) {
   Proc *p = g_new0(Proc, 1);
   *p = (Proc){.number = number,
               .owner = ++s->owners,
-              .last_line = UINT64_MAX - 1,
+              .last_line = 1, /* no line follows it */
               .pid = pid,
               .as = as,
               .state = SUBJECT_RETURNED,

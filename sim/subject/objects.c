@@ -50,9 +50,24 @@ void subject_name_structure(Subject *s, const char *name, const void *at, uint64
   name_part(s, (Structure){g_strdup(name), g_strdup(type), base, size * count, size});
 }
 
+/* Only where no two of them share a line, and none lies in two. */
+static void own_by_element(Subject *s, uint64_t first, uint64_t count, uint32_t stride, uint32_t size) {
+  g_clear_pointer(&s->word_owner, g_free);
+  bool whole = stride % size == 0 && first % size == 0 && HOOKS_LINE % size == 0;
+  if (!s->line_owner || stride < HOOKS_LINE || !whole || count >= HOOKS_BY_ELEMENT) return;
+  s->word_owner = g_new0(uint32_t, count);
+  for (uint64_t i = 0; i < count; i++) {
+    uint32_t *of_line = &s->line_owner[(first + i * stride) / HOOKS_LINE];
+    g_assert(!(*of_line & HOOKS_BY_ELEMENT)); /* watched once, by nobody else's words */
+    s->word_owner[i] = *of_line;
+    *of_line = HOOKS_BY_ELEMENT | (uint32_t)i;
+  }
+}
+
 void subject_watch(Subject *s, uint64_t base, uint64_t bytes, uint32_t stride, uint32_t offset, uint32_t size) {
-  (void)s;
-  hooks_watch(base, bytes, stride, offset, size);
+  g_assert(stride >= size && size > 0);
+  hooks_watch((uintptr_t)s->base + base, bytes, stride, offset, size);
+  own_by_element(s, base + offset, bytes / stride, stride, size);
 }
 void subject_watch_moves(Subject *s, uint64_t base, uint64_t bytes, uint32_t width) {
   s->moves_base = base, s->moves_bytes = bytes, s->moves_width = width;

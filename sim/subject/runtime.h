@@ -90,7 +90,7 @@ struct Subject {
   GArray *locks, *semaphores;
   bool trapped; /* the fault is a trap's: something is missing in the manifest */
   bool lines;   /* cache lines are counted */
-  uint32_t *line_owner, owners;
+  uint32_t *line_owner, *word_owner, owners;
   struct Interleave *interleave; /* others decide who goes on, operation by operation; NULL: time does */
   bool alone, starting;          /* nobody else is there; `start` runs */
   bool looking;                  /* a check or `describe` runs: shared memory is looked at, and nothing is counted */
