@@ -23,18 +23,6 @@ static void canon(Model *m) {
 }
 static const ModelOps ops = {
     .done = done, .size = size, .describe = describe, .free = clear, .measure = measure, .canon = canon};
-static const ModelOps without_symmetry = {
-    .done = done, .size = size, .describe = describe, .free = clear, .measure = measure};
-
-/* Where its form of a state was found to be wrong (checks/README.md): keys that outlive a tenancy, locks of the
- * database, clients without a pooler, what the environment does. */
-static bool is_symmetric(const PoolerConfig *c) {
-  const Workload *w = &c->work;
-  if (c->client_identity == CLIENT_REAL_KEY || w->n_locks || w->n_events) return false;
-  for (int i = 0; i < w->n_clients; i++)
-    if (w->clients[i].via_server != NONE) return false;
-  return true;
-}
 
 Model *pooler_model_build(const Scenario *s, const Costs *costs, void (*driver)(World *w, void *data), void *data,
                           GError **error) {
@@ -43,7 +31,7 @@ Model *pooler_model_build(const Scenario *s, const Costs *costs, void (*driver)(
   const PoolerConfig *c = pooler_binding_config(bound);
   GError *problem = NULL;
   Model *m = g_new0(Model, 1);
-  m->ops = is_symmetric(c) ? &ops : &without_symmetry;
+  m->ops = &ops;
   m->bound = bound;
   m->subject = g_strconcat("model:", c->preset ? c->preset : "pooler", NULL);
   m->world = world_new(costs, pooler_bytes(c));

@@ -60,5 +60,5 @@ checks: [pool-accounting, no-deadlock]
 END
 check_status 0 "$STAMPEDE" check down.yaml --max-states 20000
 check_contains 'exhausted: '
-check_status 0 "$STAMPEDE" check down.yaml --max-states 20000 --set 'pooler.growth={back_off: {first: 1ms, factor: 2, max: 4ms}}'
+check_status 0 "$STAMPEDE" check down.yaml --max-states 200000 --set 'pooler.growth={back_off: {first: 1ms, factor: 2, max: 2ms}}'
 check_contains 'exhausted: '

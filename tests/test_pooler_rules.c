@@ -457,6 +457,30 @@ static void restart_while_one_closes(void) {
   sample_clear(&s);
 }
 
+/* ---- own queries ---- */
+
+/* The settings ran at check-out: what runs behind the transaction is the clean-up, 3 ms, not the settings again (which
+ * once sent the client's query a second time). b waits for 1 + 5 + 5 + 3 ms. */
+static void settings_run_once(void) {
+  Sample s;
+  static const QueryDef dirty[] = {
+      {.tag = "q", .runs = {DELAY_FIXED, 5 * MS, 5 * MS}, .dirty = true, .deadline_ns = NO_LIMIT, .lock = NONE},
+      {.tag = "r", .runs = {DELAY_FIXED, 5 * MS, 5 * MS}, .deadline_ns = NO_LIMIT, .lock = NONE}};
+  static const Op two[] = {{.code = OP_CONNECT},           {.code = OP_BEGIN},  {.code = OP_QUERY},
+                           {.code = OP_QUERY, .index = 1}, {.code = OP_COMMIT}, {.code = OP_END}};
+  static const Script in_transaction = {two, dirty, NULL, 6, 2, 0, 1};
+  sample_init(&s);
+  s.pools[0].own.at_checkout = ms(1);
+  s.pools[0].own.at_checkin = ms(3);
+  s.pools[0].mode = MODE_TRANSACTION;
+  sample_client(&s, "a", 0, &in_transaction);
+  sample_client(&s, "b", 0, &asks);
+  sample_run(&s);
+  expect_int(sample_metric(&s, "queries.ok"), ==, 3);
+  expect_near(sample_metric(&s, "wait_ms.max"), 14, 1e-9);
+  sample_clear(&s);
+}
+
 int main(void) {
   return suite_run("pooler_rules", (const Case[]){{"a ban passes over", ban_passes_over},
                                                   {"without a ban it fails again", no_ban_fails_again},
@@ -477,6 +501,7 @@ int main(void) {
                                                   {"shutdown cancels", shutdown_cancels},
                                                   {"unasked bytes", unasked_bytes},
                                                   {"waits, wake-ups, attempts", waits_and_attempts},
+                                                  {"settings run once", settings_run_once},
                                                   {"restart within a restart", restart_within_a_restart},
                                                   {"restart ends a kill", restart_ends_a_kill},
                                                   {"restart while one closes", restart_while_one_closes},

@@ -19,18 +19,21 @@ static void key_counter(Pooler *p, Session *e) {
   e->key_pid = width >= 31 || width <= 0 ? n & 0x7fffffff : n & ((1u << width) - 1);
 }
 
-static void (*const policies[])(Pooler *p, Session *e) = {
-    [CLIENT_REAL_KEY] = key_random, [CLIENT_RANDOM64] = key_random, [CLIENT_RANDOM63] = key_random,
-    [CLIENT_COUNTER] = key_counter, [CLIENT_PEER] = key_random,     [CLIENT_RANDOM31X2] = key_random};
+static void (*const policies[])(Pooler *p, Session *e) = {[CLIENT_RANDOM64] = key_random,
+                                                          [CLIENT_RANDOM63] = key_random,
+                                                          [CLIENT_COUNTER] = key_counter,
+                                                          [CLIENT_PEER] = key_random,
+                                                          [CLIENT_RANDOM31X2] = key_random};
 
-/* real: the server connection whose key is passed through (real_key_passthrough, and where no pooler stands between).
- */
+/* real: the server connection whose key is passed through (real_key_passthrough, and where no pooler stands between);
+ * until there is one such a session has no key. */
 void client_key_make(Pooler *p, Session *e, const Server *real) {
   if (real) {
     e->key_pid = real->pid;
     e->key_secret = real->secret;
     return;
   }
+  g_assert(config_of(p)->client_identity != CLIENT_REAL_KEY);
   /* The process stands in the upper bits: a random part of one process is no random part of another. */
   e->key_secret = (uint32_t)e->process << 24 | session_number(&p->processes[e->process]);
   policies[config_of(p)->client_identity](p, e);

@@ -10,10 +10,15 @@ static bool event_touches(const Pooler *p, PathKind kind, unsigned verbs) {
   return false;
 }
 
-/* Does an event mean one of the copies of this entry? */
-static bool names_copy(const Path *at, int def) {
+/* Is this entry, or one of its copies, what an event sees or acts on? */
+static bool means_entry(const Path *at, int def) {
   bool of_client = at->kind == PATH_CLIENT || at->kind == PATH_CLIENT_SERVER || at->kind == PATH_QUERY;
-  return of_client && at->index == def && at->copy != NONE;
+  return of_client && at->index == def;
+}
+
+/* What befalls all copies at once befalls them in turn, and what one lets go of another may be given. */
+static bool event_tells_apart(const EventDef *e, int def) {
+  return means_entry(&e->target, def) || (means_entry(&e->seen, def) && e->seen.copy != NONE);
 }
 
 /* Copies run one script, and no loop over clients or sessions does anything that depends on whose turn comes first:
@@ -21,10 +26,11 @@ static bool names_copy(const Path *at, int def) {
 static bool copies_alike(const Pooler *p, int def) {
   const PoolerConfig *c = config_of(p);
   const ClientDef *d = &c->work.clients[def];
-  if (d->count < 2 || d->n_arrive) return false;
+  if (d->count < 2 || d->n_arrive || p->q_reserve)
+    return false; /* what opens the reserve knows a session by its place */
   if (c->client_identity == CLIENT_COUNTER && c->client_width > 0 && c->client_width < 31) return false;
   for (int i = 0; i < c->work.n_events; i++)
-    if (names_copy(&c->work.events[i].seen, def) || names_copy(&c->work.events[i].target, def)) return false;
+    if (event_tells_apart(&c->work.events[i], def)) return false;
   return true;
 }
 
@@ -78,11 +84,21 @@ static bool slots_mean_nothing(const Pooler *p, bool pids, bool seqs) {
   return true;
 }
 
+/* Steps that come late know a connection by slot and number, and whose it was last. */
+static bool steps_late(const Pooler *p, bool of_owner) {
+  static const PoolStep steps[] = {POOLSTEP_UNMAP, POOLSTEP_MAP, POOLSTEP_UNLINK, POOLSTEP_UNFENCE};
+  for (guint i = 0; i < p->n_pools; i++)
+    for (guint k = 0; k < (of_owner ? 1 : G_N_ELEMENTS(steps)); k++)
+      if (step_is(p, i, steps[k], DO_LATE)) return true;
+  return false;
+}
+
 Naming *naming_new(const Pooler *p) {
   const PoolerConfig *c = config_of(p);
   Naming *n = g_new0(Naming, 1);
   n->may.copies = g_new0(bool, (gsize)c->work.n_clients + 1);
-  bool watched = p->q_age || p->q_watch;  /* a watch knows a connection by slot and number, that of a fence a cancel */
+  bool watched = p->q_age || p->q_watch ||
+                 steps_late(p, false);    /* a watch knows a connection by slot and number, that of a fence a cancel */
   bool one_config = p->configs->len == 1; /* events that change policies in the course of things: no names are given */
   if (one_config) {
     n->may.keys = keys_mean_nothing(p);
@@ -90,7 +106,7 @@ Naming *naming_new(const Pooler *p) {
     n->may.seqs = !watched && seqs_mean_nothing(p);
     n->may.servers = !watched && slots_mean_nothing(p, n->may.pids, n->may.seqs);
     n->may.cancels = !p->q_fence;
-    n->may.owners = c->work.n_events == 0;
+    n->may.owners = c->work.n_events == 0 && !steps_late(p, true);
     for (int i = 0; i < c->work.n_clients; i++) n->may.copies[i] = copies_alike(p, i);
   }
   guint most = MAX(MAX(p->n_sessions, p->n_servers), MAX(p->n_cancels, p->n_clients)) + 1;

@@ -65,7 +65,7 @@ static void move_cancels(Pooler *p, Naming *n) {
     x->session = (uint16_t)moved(n->session, x->session);
     x->asked = (uint16_t)moved(n->session, x->asked);
     x->server = (uint16_t)moved(n->server, x->server);
-    x->backend = (uint16_t)moved(n->backend[x->host], x->backend);
+    x->backend = x->flags & XF_HANDLED ? 0 : (uint16_t)moved(n->backend[x->host], x->backend); /* read no more */
   }
 }
 
@@ -84,7 +84,52 @@ static void move_row(uint16_t *row, guint len, const guint *to) {
   for (guint i = 0; i < len; i++) row[i] = (uint16_t)moved(to, row[i]);
 }
 
+#define EACH_TAKEN(p, pool, e)                                                                                         \
+  for (guint pool = 0; pool < (p)->n_pools; pool++)                                                                    \
+    for (guint kind_ = 3; kind_-- > 0;)                                                                                \
+      for (TakenEntry *e = taken_row(p, pool, kind_), *end_ = e + taken_rows(p, pool, kind_); e < end_; e++)
+
+static TakenEntry *taken_row(const Pooler *p, guint pool, guint kind) {
+  TakenEntry *const tables[] = {p->pairs, p->by_client, p->by_server};
+  return tables[kind] + (size_t)pool * p->row_servers;
+}
+static guint taken_rows(const Pooler *p, guint pool, guint kind) {
+  const TakenHead *h = &p->pools[pool].taken;
+  return kind == 0 ? h->n_pairs : kind == 1 ? h->n_clients : h->n_servers;
+}
+
+static bool slot_above(const TakenEntry *a, const TakenEntry *b) {
+  return a->slot > b->slot;
+}
+static bool client_above(const TakenEntry *a, const TakenEntry *b) {
+  return a->client > b->client;
+}
+static bool server_above(const TakenEntry *a, const TakenEntry *b) {
+  return a->server > b->server;
+}
+
+/* The maps are asked by key: in which order they were filled means nothing. (Pairs are a list, of which the last
+ * counts.) */
+static void sort_map(TakenEntry *t, guint n, bool (*above)(const TakenEntry *a, const TakenEntry *b)) {
+  for (guint i = 1; i < n; i++) {
+    TakenEntry e = t[i];
+    guint j = i;
+    for (; j > 0 && above(&t[j - 1], &e); j--) t[j] = t[j - 1];
+    t[j] = e;
+  }
+}
+
+/* By slot until their keys are renamed: those that nobody has any more are named in the order in which they stand. */
+static void sort_maps(Pooler *p, bool by_slot) {
+  for (guint pool = 0; pool < p->n_pools; pool++) {
+    sort_map(taken_row(p, pool, 1), taken_rows(p, pool, 1), by_slot ? slot_above : client_above);
+    sort_map(taken_row(p, pool, 2), taken_rows(p, pool, 2), by_slot ? slot_above : server_above);
+  }
+}
+
 static void move_rows(Pooler *p, const Naming *n) {
+  EACH_TAKEN(p, pool, e) e->slot = moved(n->server, e->slot);
+  sort_maps(p, true);
   for (guint i = 0; i < p->n_pools; i++) {
     const Pool *pl = &p->pools[i];
     move_row(p->idle + (size_t)i * p->row_servers, pl->n_idle, n->server);
@@ -118,20 +163,6 @@ static guint named(const Naming *n, guint whose) {
   guint k = 0;
   for (guint i = 0; i < n->n_names; i++) k += n->names[i] >> WHOSE == whose;
   return k;
-}
-
-#define EACH_TAKEN(p, pool, e)                                                                                         \
-  for (guint pool = 0; pool < (p)->n_pools; pool++)                                                                    \
-    for (guint kind_ = 0; kind_ < 3; kind_++)                                                                          \
-      for (TakenEntry *e = taken_row(p, pool, kind_), *end_ = e + taken_rows(p, pool, kind_); e < end_; e++)
-
-static TakenEntry *taken_row(const Pooler *p, guint pool, guint kind) {
-  TakenEntry *const tables[] = {p->pairs, p->by_client, p->by_server};
-  return tables[kind] + (size_t)pool * p->row_servers;
-}
-static guint taken_rows(const Pooler *p, guint pool, guint kind) {
-  const TakenHead *h = &p->pools[pool].taken;
-  return kind == 0 ? h->n_pairs : kind == 1 ? h->n_clients : h->n_servers;
 }
 
 /* ---- keys of clients ---- */
@@ -196,7 +227,7 @@ static void each_pid(Pooler *p, Naming *n, Rename f) {
     }
   for (guint i = 0; i < p->n_cancels; i++) {
     Cancel *x = &p->cancels[i];
-    if (x->stage && x->pid) f(p, n, host_of(p, x->secret), &x->pid, &x->secret);
+    if (x->stage && x->secret) f(p, n, host_of(p, x->secret), &x->pid, &x->secret);
     if (x->stage > X_SENT && x->key_secret && (real || x->pool == DIRECT))
       f(p, n, host_of(p, x->key_secret), &x->key_pid, &x->key_secret);
   }
@@ -237,11 +268,12 @@ static void rename_seqs(Pooler *p, Naming *n) {
   for (guint i = 0; i < (guint)config_of(p)->processes; i++) p->processes[i].seq = named(n, i);
 }
 
-static void rename_taken(Pooler *p, const Naming *n) {
+static void rename_taken(Pooler *p) {
   EACH_TAKEN(p, pool, e) {
     ServerIdentity id = pool_config(p, pool)->server_identity;
     e->key = 0;
-    e->slot = moved(n->server, e->slot);
+    if (config_of(p)->client_identity == CLIENT_REAL_KEY)
+      e->client = p->host_configs[e->host].secret_given ? e->pid : e->secret; /* as taken.c has it */
     bool by_pid = kind_ == 2 && pool_config(p, pool)->taken == TAKEN_G3;
     if (by_pid || id == IDENTITY_PID_ONLY)
       e->server = e->pid;
@@ -252,21 +284,6 @@ static void rename_taken(Pooler *p, const Naming *n) {
           ((uint64_t)e->pid << 32 | e->secret) ^ (id == IDENTITY_HOST_PID_SECRET ? (uint64_t)(e->host + 1) << 54 : 0);
   }
   for (guint i = 0; i < p->n_pools; i++) p->pools[i].taken.counter = 0;
-}
-
-/* The maps are asked by key: in which order they were filled means nothing. (Pairs are a list, of which the last
- * counts.) */
-static void sort_maps(Pooler *p) {
-  for (guint pool = 0; pool < p->n_pools; pool++)
-    for (guint kind = 1; kind < 3; kind++) {
-      TakenEntry *t = taken_row(p, pool, kind);
-      for (guint i = 1, n = taken_rows(p, pool, kind); i < n; i++) {
-        TakenEntry e = t[i];
-        guint j = i;
-        for (; j > 0 && (kind == 1 ? t[j - 1].client > e.client : t[j - 1].server > e.server); j--) t[j] = t[j - 1];
-        t[j] = e;
-      }
-    }
 }
 
 /* ---- processes of the world, and what they wait in ---- */
@@ -330,8 +347,8 @@ void naming_apply(Pooler *p, Naming *n) {
   if (n->may.keys) rename_keys(p, n);
   if (n->may.pids) rename_pids(p, n);
   if (n->may.seqs) rename_seqs(p, n);
-  rename_taken(p, n);
-  sort_maps(p);
+  rename_taken(p);
+  sort_maps(p, false);
   if (stays(n->client, p->n_clients) && stays(n->server, p->n_servers) && stays(n->cancel, p->n_cancels)) return;
   order_procs(p, n);
   order_objects(p, n);

@@ -140,8 +140,9 @@ void server_run(Pooler *p, Server *s, int64_t after_ns) {
   if (s->pool != DIRECT && s->pc == SP_START) {
     const PoolConfig *c = pool_config(p, s->pool);
     bool check = s->flags & SVF_STALE && c->own.check.high > 0, settings = c->own.at_checkout.high > 0;
+    if (s->flags & SVF_OWN_DONE) check = settings = false; /* of this check-out; what comes next is the clean-up's */
     s->own = check ? OWN_CHECK : settings ? OWN_CHECKOUT : OWN_NONE;
-    if (s->own && !(s->flags & SVF_OWN_DONE)) s->pc = SP_OWN_START;
+    if (s->own) s->pc = SP_OWN_START;
   }
   queue_wake_one(p->w, p->q_server[server_id(p, s)], after_ns);
 }

@@ -68,7 +68,7 @@ int session_new(Pooler *p, guint client, guint k) {
     Server *s = server_dial(p, direct_server(p, id), DIRECT, (guint)d->via_server);
     s->owner = (uint16_t)(id + 1);
     e->held[0] = (uint16_t)(server_id(p, s) + 1);
-  } else {
+  } else if (c->client_identity != CLIENT_REAL_KEY) {
     client_key_make(p, e, NULL);
   }
   bool waits = direct || c->client_identity == CLIENT_REAL_KEY;

@@ -64,10 +64,13 @@ static uint64_t reverse_key(const Pooler *p, const Taken *t, const Server *s) {
   return t->gen == TAKEN_G3 ? s->pid : server_identity(p, s);
 }
 
-/* A session's slot is used again by others; what the pooler knows it by is its key, and of a counter only that. */
-static uint32_t client_key(const Pooler *p, guint session) {
+/* A session's slot is used again by others; what the pooler knows it by is its key, and of a counter only that. A key
+ * that is passed through is that of `s`, which is checked out before its client has been told. */
+static uint32_t client_key(const Pooler *p, guint session, const Server *s) {
   const Session *e = &p->sessions[session];
-  return config_of(p)->client_identity == CLIENT_COUNTER ? e->key_pid + 1 : e->key_secret;
+  ClientIdentity id = config_of(p)->client_identity;
+  if (id == CLIENT_REAL_KEY) return p->host_configs[s->host].secret_given ? s->pid : s->secret;
+  return id == CLIENT_COUNTER ? e->key_pid + 1 : e->key_secret;
 }
 
 /* What a take copies and hashes, by the structures of each generation; a check-in finds, compares and copies out as
@@ -88,7 +91,7 @@ guint taken_bytes(const Pooler *p, guint pool, guint host) {
 void taken_take(Pooler *p, guint pool, guint session, const Server *s) {
   Taken t = taken_of(p, pool);
   g_assert(t.h->n_servers < p->row_servers && t.h->n_pairs < p->row_servers);
-  TakenEntry e = {.client = client_key(p, session),
+  TakenEntry e = {.client = client_key(p, session, s),
                   .server = server_identity(p, s),
                   .slot = server_id(p, s) + 1,
                   .pid = s->pid,
@@ -136,7 +139,7 @@ static void unmap_client(Pooler *p, Taken *t, guint pool, const Server *s, uint3
 
 void taken_unmap(Pooler *p, guint pool, const Server *s, guint session) {
   Taken t = taken_of(p, pool);
-  if (t.gen != TAKEN_G0) drop_client(p, &t, s, client_key(p, session));
+  if (t.gen != TAKEN_G0) drop_client(p, &t, s, client_key(p, session, s));
   measure_map(p, pool, t.gen == TAKEN_G0 ? t.h->n_pairs : t.h->n_clients);
 }
 
@@ -171,11 +174,13 @@ guint taken_len(const Pooler *p, guint pool) {
 
 /* G0 has no map by client: the latest pair of it. */
 const TakenEntry *taken_entry(const Pooler *p, guint pool, guint session) {
+  g_assert(config_of(p)->client_identity != CLIENT_REAL_KEY); /* a real key is looked for among the servers */
   Taken t = taken_of(p, pool);
-  if (t.gen != TAKEN_G0) return find_client(t.clients, t.h->n_clients, client_key(p, session));
+  uint32_t client = client_key(p, session, NULL);
+  if (t.gen != TAKEN_G0) return find_client(t.clients, t.h->n_clients, client);
   const TakenEntry *e = NULL;
   for (guint i = 0; i < t.h->n_pairs; i++)
-    if (t.pairs[i].client == client_key(p, session)) e = &t.pairs[i];
+    if (t.pairs[i].client == client) e = &t.pairs[i];
   return e;
 }
 

@@ -41,7 +41,9 @@ static bool forget_waiter(Pooler *p, const Session *e, guint pool) {
 
 void pool_enqueue(Pooler *p, Session *e, guint pool) {
   e->wants = (uint16_t)(pool + 1);
-  if (step_is(p, pool, POOLSTEP_LEAVE, DO_SKIP)) forget_waiter(p, e, pool);
+  /* Left standing by a fault when its limit had passed, it does not stand there twice. */
+  if (step_is(p, pool, POOLSTEP_LEAVE, DO_SKIP) || step_is(p, pool, POOLSTEP_LEAVE, DO_OTHERS))
+    forget_waiter(p, e, pool);
   for (guint n = step_times(p, pool, POOLSTEP_WAIT); n > 0; n--) stand_in_queue(p, e, pool);
   session_state(p, e, CL_QUEUED);
   const PoolConfig *c = pool_config(p, pool);

@@ -28,6 +28,9 @@ void world_canon(World *w);
  * Bijections by old id, 0 to 0; ids not in use, and channels, stay. What the model keeps of ids is its own affair. */
 void world_rename(World *w, const ProcId *procs, const ObjectId *objects);
 
+/* Its place among those that wait where it does, from 1; 0: it waits nowhere. */
+guint world_wait_place(const World *w, ProcId p);
+
 /* How many of each kind were in use at once; for world_reserve. */
 typedef struct {
   guint procs, objects, nodes, locals[16];

@@ -69,6 +69,14 @@ static void rename_objects(World *w, const ProcId *procs, const ObjectId *object
   }
 }
 
+guint world_wait_place(const World *w, ProcId p) {
+  ObjectId o = world_waits_on(w, p);
+  guint place = 1;
+  if (!o) return 0;
+  for (ProcId q = object_at(w, o)->head; q != p; q = proc_at(w, q)->link) place++;
+  return place;
+}
+
 void world_rename(World *w, const ProcId *procs, const ObjectId *objects) {
   g_assert(procs[0] == 0 && objects[0] == 0);
   rename_procs(w, procs, objects);
