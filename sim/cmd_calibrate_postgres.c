@@ -262,6 +262,15 @@ static int run(const App *app, const ServerOptions *o, const CliOptions *common)
   return status;
 }
 
+/* What the server says itself cannot be asked for. */
+static const char *servers_own(const CliOptions *common) {
+  static const char *const keys[] = {"postgres.version=", "postgres.pgproc.phase=", "machine.page_size="};
+  for (char **s = common->sets; s && *s; s++)
+    for (guint i = 0; i < G_N_ELEMENTS(keys); i++)
+      if (g_str_has_prefix(*s, keys[i])) return *s;
+  return NULL;
+}
+
 static int check_options(const ServerOptions *o, const CliOptions *common) {
   if (!o->bin) return cli_refuse(EXIT_INPUT, "calibrate postgres needs --bin DIR: where initdb and postgres are");
   if (o->clients < 0 || o->clients > 262143 || o->iterations < 0 || o->iterations > 1000 || o->connections < 0)
@@ -269,6 +278,9 @@ static int check_options(const ServerOptions *o, const CliOptions *common) {
   if (o->huge && strcmp(o->huge, "on") != 0 && strcmp(o->huge, "off") != 0 && strcmp(o->huge, "try") != 0)
     return cli_refuse(EXIT_INPUT, "--huge-pages %s: on, off or try", o->huge);
   if (common->junit || common->trace) return cli_refuse(EXIT_INPUT, "calibrate postgres writes no --junit or --trace");
+  if (servers_own(common))
+    return cli_refuse(EXIT_INPUT, "--set %s: that is read from the server; --bin says which, --huge-pages which pages",
+                      servers_own(common));
   if (o->out && g_mkdir_with_parents(o->out, 0777) != 0)
     return cli_refuse(EXIT_ENVIRONMENT, "%s: the folder cannot be made", o->out);
   return EXIT_MET;

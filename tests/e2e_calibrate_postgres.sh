@@ -30,6 +30,11 @@ check "flat names in real and model" jq -e '.real["iteration[2].faults_mean"] an
   and .real["iteration[1].pagetable_kib"] and .model["iteration[1].faults_last50_minus_first50"] != null' "$OUT"
 check "a backend takes some hundred faults" jq -e '.real["iteration[1].faults_mean"] | . > 200 and . < 2000' "$OUT"
 check "all agree" jq -e '[.agreement[].agrees] | all' "$OUT"
+if ((UID == 0)) && command -v perf >/dev/null; then
+  check "faults by function" jq -e '.faults_by_function | test("%  _int_malloc")' "$OUT"
+else
+  echo "not looked at here, without perf or root: faults by function"
+fi
 check "a row a backend" test "$(wc -l <"$SCRATCH/out/backends.csv")" = 241
 check "the same document" cmp -s <(jq .real "$OUT") <(jq .real "$SCRATCH/out/results.json")
 check "a plot" grep -q '<svg' "$SCRATCH/out/backends.svg"
@@ -60,6 +65,17 @@ check_contains 'Parse error' "$ERR"
 check_status 2 "${postgres[@]}" --beside "$SCRATCH/no-such.json"
 check_contains 'no-such.json' "$ERR"
 
+# In each phase: initdb, the server's start, while clients connect.
+for phase in data/PG_VERSION data/postmaster.pid .s.PGSQL.5432; do
+  "${postgres[@]}" --clients 100 >"$OUT" 2>"$ERR" </dev/null &
+  tool=$!
+  for _ in {1..600}; do compgen -G "$TMPDIR/stampede-server*/$phase" >/dev/null && break; sleep 0.02; done
+  kill -INT "$tool"
+  wait "$tool"
+  check "130 once there is $phase" test $? = 130
+  check "nothing left once there was $phase" nothing_left
+done
+
 check_status 2 "$STAMPEDE" calibrate postgres
 check_contains '--bin' "$ERR"
 check_status 4 "$STAMPEDE" calibrate postgres --bin "$SCRATCH"
@@ -68,6 +84,8 @@ check_status 2 "${postgres[@]}" --clients 50 --max-connections 20
 check_contains 'not be more than' "$ERR"
 check_status 2 "${postgres[@]}" --set workload.threads=3
 check_contains 'threads must be 1' "$ERR"
+check_status 2 "${postgres[@]}" --set postgres.version=17
+check_contains 'read from the server' "$ERR"
 check_status 4 "${postgres[@]}" --clients 200000
 check_contains 'not enough' "$ERR"
 check_status 4 env -i PATH="$PATH" bash -c "ulimit -n 64; exec \"\$@\"" - "${postgres[@]}" --clients 100

@@ -2,23 +2,52 @@
  * virtual machines; symbols are those that the server exports. */
 #include "sim/calibrate/by_function.h"
 #include "sim/calibrate/pg_session.h"
-#include <glib/gstdio.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BACKENDS = 5, TOP = 12, ATTACH_US = 700000 };
+enum { BACKENDS = 5, TOP = 12, ATTACH_MS = 10000 };
 
-static bool record(pid_t postmaster, const char *file, GPid *perf) {
-  g_autofree char *pid = g_strdup_printf("%d", (int)postmaster);
-  char *argv[] = {(char *)"perf", (char *)"record", (char *)"-q", (char *)"-e", (char *)"minor-faults", (char *)"-c",
-                  (char *)"1",    (char *)"-p",     pid,          (char *)"-o", (char *)file,           NULL};
-  return g_spawn_async(NULL, argv, NULL,
+/* perf starts idle and tells by a fifo of its own when it counts: on a busy machine that takes seconds. */
+typedef struct {
+  char *record, *control, *ack; /* in the server's directory: whatever ends us, that goes */
+  int tell, told;
+  GPid perf;
+} Perf;
+
+static bool start(Perf *p, pid_t postmaster) {
+  g_autofree char *pid = g_strdup_printf("%d", (int)postmaster),
+                  *control = g_strdup_printf("--control=fifo:%s,%s", p->control, p->ack);
+  const char *const argv[] = {"perf", "record", "-q", "-e", "minor-faults", "-c",    "1", "-p",
+                              pid,    "-D",     "-1", "-o", p->record,      control, NULL};
+  return g_spawn_async(NULL, (char **)(void *)argv, NULL,
                        G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL |
                            G_SPAWN_STDERR_TO_DEV_NULL,
-                       NULL, NULL, perf, NULL);
+                       NULL, NULL, &p->perf, NULL);
+}
+
+/* False: it ended, or is silent; it may not count here. */
+static bool counts(Perf *p) {
+  gint64 until = g_get_monotonic_time() + (gint64)ATTACH_MS * 1000;
+  struct pollfd told = {.fd = p->told, .events = POLLIN};
+  if (write(p->tell, "enable\n", 7) != 7) return false;
+  while (g_get_monotonic_time() < until) {
+    if (poll(&told, 1, 50) > 0) return true;
+    if (waitpid(p->perf, NULL, WNOHANG) != 0) return p->perf = 0, false;
+  }
+  return false;
+}
+
+static void stop(Perf *p) {
+  if (p->perf <= 0) return;
+  kill(p->perf, SIGINT);
+  waitpid(p->perf, NULL, 0);
+  p->perf = 0;
 }
 
 static guint connect_some(const char *socket_path, PgSession *open) {
@@ -74,22 +103,30 @@ static GString *read_record(const char *file, guint backends) {
   return table(out, backends);
 }
 
+static GString *of_some(Perf *p, pid_t postmaster, const char *socket_path) {
+  PgSession open[BACKENDS];
+  if (p->tell < 0 || p->told < 0 || !start(p, postmaster) || !counts(p)) return NULL;
+  guint n = connect_some(socket_path, open);
+  stop(p);
+  for (guint i = 0; i < n; i++) pg_session_close(&open[i], NULL); /* after perf: exits fault too */
+  return n ? read_record(p->record, n) : NULL;
+}
+
 GString *faults_by_function(pid_t postmaster, const char *socket_path) {
-  g_autofree char *file = NULL;
-  GPid perf;
-  int fd = g_file_open_tmp("stampede-perf-XXXXXX", &file, NULL);
-  if (fd < 0) return NULL;
-  close(fd);
-  GString *out = NULL;
-  if (record(postmaster, file, &perf)) {
-    PgSession open[BACKENDS];
-    g_usleep(ATTACH_US);
-    guint n = connect_some(socket_path, open);
-    kill(perf, SIGINT);
-    waitpid(perf, NULL, 0);
-    for (guint i = 0; i < n; i++) pg_session_close(&open[i], NULL); /* after perf: exits fault too */
-    if (n) out = read_record(file, n);
-  }
-  g_unlink(file);
+  g_autofree char *dir = g_path_get_dirname(socket_path);
+  Perf p = {.record = g_build_filename(dir, "perf.data", NULL),
+            .control = g_build_filename(dir, "perf.control", NULL),
+            .ack = g_build_filename(dir, "perf.ack", NULL)};
+  mkfifo(p.control, 0600);
+  mkfifo(p.ack, 0600);
+  p.tell = open(p.control, O_RDWR | O_CLOEXEC);
+  p.told = open(p.ack, O_RDWR | O_CLOEXEC);
+  GString *out = of_some(&p, postmaster, socket_path);
+  stop(&p);
+  if (p.tell >= 0) close(p.tell);
+  if (p.told >= 0) close(p.told);
+  g_free(p.record);
+  g_free(p.control);
+  g_free(p.ack);
   return out;
 }

@@ -133,17 +133,19 @@ static bool fork_keeper(Throwaway *t, const ThrowawayRequest *r, KeeperPlan *pla
   return t->keeper > 0 || fail(error, "fork: %s", g_strerror(errno));
 }
 
-/* What the log says went wrong: its last line of a kind that matters. */
+/* What the log says went wrong: its last line of a kind that matters; initdb's own words where there is none. */
 static char *last_words(const Throwaway *t) {
   g_autofree char *path = g_build_filename(t->dir, "log", NULL), *text = NULL;
   char *said = NULL;
+  bool error = false;
   if (!g_file_get_contents(path, &text, NULL, NULL)) return g_strdup("it left no log");
   g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
   for (char **line = lines; *line; line++) {
     const char *at = strstr(*line, "FATAL:");
     if (!at) at = strstr(*line, "error:");
-    if (!at && strstr(*line, "initdb: ")) at = *line;
-    if (!at) continue;
+    if (!at && (error || !strstr(*line, "initdb: ") || strstr(*line, ": removing "))) continue;
+    error |= at != NULL;
+    if (!at) at = *line;
     g_free(said);
     said = g_strdup(at);
   }
