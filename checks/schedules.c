@@ -56,10 +56,16 @@ bool schedules_same(const char *a, const char *b) {
   return n == strcspn(b, ":") && strncmp(a, b, n) == 0;
 }
 
+ScheduleFinding *schedule_finding_known(const SchedulesResult *r, const char *words) {
+  for (guint i = 0; i < r->findings->len; i++) {
+    ScheduleFinding *f = r->findings->pdata[i];
+    if (schedules_same(f->words, words)) return f;
+  }
+  return NULL;
+}
+
 bool schedules_known(const SchedulesResult *r, const char *words) {
-  for (guint i = 0; i < r->findings->len; i++)
-    if (schedules_same(((const ScheduleFinding *)r->findings->pdata[i])->words, words)) return true;
-  return false;
+  return schedule_finding_known(r, words) != NULL;
 }
 
 static bool all_wanted(const SchedulesOptions *o, const SchedulesResult *r) {
@@ -68,8 +74,12 @@ static bool all_wanted(const SchedulesOptions *o, const SchedulesResult *r) {
   return true;
 }
 
+/* Where the shortest schedule is wanted, a shorter one takes the place of what was found. */
 static void keep(Schedules *s, const char *words) {
-  if (schedules_known(s->result, words)) return;
+  const char *shortest = s->options->shortest;
+  ScheduleFinding *known = schedule_finding_known(s->result, words);
+  if (known && !(shortest && schedules_same(words, shortest) && s->order.events->len < known->order->len)) return;
+  if (known) g_ptr_array_remove(s->result->findings, known);
   ScheduleFinding *f = schedule_finding_new(words, s->preemptions);
   for (guint i = 0; i < s->order.events->len; i++) g_array_append_val(f->order, order_event(&s->order, i)->process);
   g_ptr_array_add(s->result->findings, f);

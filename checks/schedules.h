@@ -37,18 +37,20 @@ typedef enum { SCHEDULES_DPOR, SCHEDULES_DFS, SCHEDULES_RANDOM, SCHEDULES_PCT } 
 
 typedef struct {
   SchedulesStrategy strategy;
-  int preemptions;                 /* dfs: at most so many; -1: any number */
-  int delays;                      /* dfs: at most so many; -1: any number */
-  guint jobs;                      /* processes that search; the answer is the same. 0 is 1. at_end goes with 1 alone */
-  guint max_steps;                 /* of one schedule; what goes on longer is cut, and that is told */
-  uint64_t max_schedules;          /* 0: any number; random, pct: how many to run */
-  double max_seconds;              /* 0: any time */
-  guint changes;                   /* pct: changes of priority in a schedule (the paper's d - 1) */
-  guint length;                    /* pct: steps of a schedule (the paper's k); 0: as many as the first one had */
-  uint64_t seed;                   /* random, pct */
-  guint findings_max;              /* stop after so many; different means other words before the first colon */
-  const char *const *wanted;       /* and not before all of these are among them, NULL at the end; NULL: none */
-  const volatile int *interrupted; /* NULL: never */
+  int preemptions;           /* dfs: at most so many; -1: any number */
+  int delays;                /* dfs: at most so many; -1: any number */
+  guint jobs;                /* processes that search; the answer is the same. 0 is 1. at_end goes with 1 alone */
+  guint max_steps;           /* of one schedule; what goes on longer is cut, and that is told */
+  uint64_t max_schedules;    /* 0: any number; random, pct: how many to run */
+  double max_seconds;        /* 0: any time */
+  guint changes;             /* pct: changes of priority in a schedule (the paper's d - 1) */
+  guint length;              /* pct: steps of a schedule (the paper's k); 0: as many as the first one had */
+  uint64_t seed;             /* random, pct */
+  guint findings_max;        /* stop after so many; different means other words before the first colon */
+  const char *const *wanted; /* and not before all of these are among them, NULL at the end; NULL: none */
+  const char
+      *shortest; /* dfs: of this finding the schedule of fewest steps is kept; longer ones are cut short. NULL: none */
+  const volatile int *interrupted;           /* NULL: never */
   void (*at_end)(void *user, void *program); /* after each whole schedule; NULL: nothing */
   void *user;
   /* For tests that the search is caught when it is wrong: operations of these two kinds are taken to commute; every
@@ -61,6 +63,7 @@ typedef struct {
   char *words;   /* what is broken */
   GArray *order; /* of guint: who goes on, step by step */
   guint preemptions;
+  bool fewest; /* shrunk: none that breaks the same has fewer preemptions, nor as many and fewer steps */
 } ScheduleFinding;
 
 typedef enum { SCHEDULES_EXHAUSTED, SCHEDULES_FOUND, SCHEDULES_LIMIT, SCHEDULES_INTERRUPTED } SchedulesStop;
@@ -84,5 +87,5 @@ void schedules_result_free(SchedulesResult *r);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SchedulesResult, schedules_result_free)
 
 /* A schedule with as few preemptions as can be found, then as few steps, that breaks the same; looks at no more than
- * `budget` schedules. Replaces f's order. */
+ * `budget` schedules for each number of preemptions. Replaces f's order. */
 void schedules_shrink(const ScheduleProgram *p, ScheduleFinding *f, guint max_steps, uint64_t budget);

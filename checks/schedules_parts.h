@@ -55,6 +55,7 @@ guint schedules_last(const Schedules *s, guint i);
 bool schedules_preempts(const Schedules *s, guint i, uint64_t ready, guint p);
 bool schedules_judge(Schedules *s, bool end); /* broken; kept among the findings */
 bool schedules_over(Schedules *s);            /* enough is found, or a limit; result->stop says which */
+ScheduleFinding *schedule_finding_known(const SchedulesResult *r, const char *words); /* that breaks the same; NULL */
 bool schedules_known(const SchedulesResult *r, const char *words);
 uint64_t schedules_done(const SchedulesResult *r);
 double schedules_seconds(const Schedules *s);

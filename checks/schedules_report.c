@@ -11,7 +11,7 @@ static const char *stop_words(const SubjectCheck *c) {
                                       "interrupted"};
   if (c->search->stop != SCHEDULES_EXHAUSTED) return words[c->search->stop];
   if (c->search->cut) return "some orders were cut by --max-steps";
-  return c->search->bounded ? "every order with so few preemptions was tried" : words[0];
+  return c->search->bounded ? "every order within the bound was tried" : words[0];
 }
 
 static bool exhausted(const SubjectCheck *c) {
@@ -37,8 +37,8 @@ static void text_verdicts(const SubjectCheck *c, GString *out) {
 static void text_told(const SubjectCheck *c, GString *out) {
   for (guint i = 0; i < c->told->len; i++) {
     const ScheduleTold *t = c->told->pdata[i];
-    g_string_append_printf(out, "\ncounterexample %u: %u preemptions, %u steps\n", i + 1, t->preemptions,
-                           t->steps->len);
+    g_string_append_printf(out, "\ncounterexample %u: %u preemptions, %u steps%s\n", i + 1, t->preemptions,
+                           t->steps->len, t->fewest ? " (the fewest)" : "");
     for (guint k = 0; k < t->steps->len; k++)
       g_string_append_printf(out, "%6u %s\n", k + 1, (const char *)t->steps->pdata[k]);
     g_string_append_printf(out, "       broken: %s\n", t->words);
@@ -107,7 +107,7 @@ static void json_told(const SubjectCheck *c, Output *o) {
     output_str(o, ", ");
     output_key(o, "preemptions");
     output_uint(o, t->preemptions);
-    output_str(o, ", ");
+    output_str(o, t->fewest ? ", \"fewest\": true, " : ", \"fewest\": false, ");
     output_key(o, "steps");
     output_str(o, "[");
     for (guint k = 0; k < t->steps->len; k++) {

@@ -1,25 +1,23 @@
 /* schedules_shrink.c - the fewest preemptions that break the same: unreduced searches with 0, 1, 2, ... preemptions
- * allowed, each of so many schedules at most; then, of the same number, the shortest that was met. */
+ * allowed until one finds it; then all schedules with so many preemptions, for the fewest steps. */
 #include "checks/schedules_parts.h"
 
-static ScheduleFinding *same_among(SchedulesResult *r, const char *words) {
-  for (guint i = 0; i < r->findings->len; i++) {
-    ScheduleFinding *f = r->findings->pdata[i];
-    if (schedules_same(f->words, words)) return f;
-  }
-  return NULL;
+typedef struct {
+  const ScheduleProgram *program;
+  guint max_steps;
+  uint64_t budget;
+} Shrinking;
+
+static SchedulesOptions within(const Shrinking *k, guint bound) {
+  return (SchedulesOptions){.strategy = SCHEDULES_DFS,
+                            .preemptions = (int)bound,
+                            .delays = -1,
+                            .max_steps = k->max_steps,
+                            .max_schedules = k->budget};
 }
 
-static bool try_bound(const ScheduleProgram *p, ScheduleFinding *f, guint max_steps, guint bound, uint64_t budget) {
-  SchedulesOptions o = {.strategy = SCHEDULES_DFS,
-                        .preemptions = (int)bound,
-                        .delays = -1,
-                        .max_steps = max_steps,
-                        .max_schedules = budget,
-                        .findings_max = 1,
-                        .wanted = (const char *const[]){f->words, NULL}};
-  g_autoptr(SchedulesResult) r = schedules_search(p, &o);
-  ScheduleFinding *better = same_among(r, f->words);
+static bool take(ScheduleFinding *f, const SchedulesResult *r) {
+  ScheduleFinding *better = schedule_finding_known(r, f->words);
   if (!better) return false;
   ScheduleFinding old = *f;
   *f = *better;
@@ -27,7 +25,39 @@ static bool try_bound(const ScheduleProgram *p, ScheduleFinding *f, guint max_st
   return true;
 }
 
+static bool all_of(const SchedulesResult *r) {
+  return r->stop == SCHEDULES_EXHAUSTED && !r->cut;
+}
+
+/* True: one with so many preemptions was found. *none: there is none. */
+static bool try_bound(const Shrinking *k, ScheduleFinding *f, guint bound, bool *none) {
+  SchedulesOptions o = within(k, bound);
+  o.findings_max = 1;
+  o.wanted = (const char *const[]){f->words, NULL};
+  g_autoptr(SchedulesResult) r = schedules_search(k->program, &o);
+  *none = all_of(r);
+  return take(f, r);
+}
+
+/* True: none is shorter. */
+static bool shorten(const Shrinking *k, ScheduleFinding *f) {
+  g_autofree char *words = g_strdup(f->words);
+  guint steps = f->order->len;
+  SchedulesOptions o = within(k, f->preemptions);
+  o.shortest = words;
+  g_autoptr(SchedulesResult) r = schedules_search(k->program, &o);
+  const ScheduleFinding *better = schedule_finding_known(r, words);
+  if (better && better->order->len < steps) take(f, r);
+  return all_of(r);
+}
+
 void schedules_shrink(const ScheduleProgram *p, ScheduleFinding *f, guint max_steps, uint64_t budget) {
-  for (guint bound = 0; bound < f->preemptions; bound++)
-    if (try_bound(p, f, max_steps, bound, budget)) return;
+  Shrinking k = {p, max_steps, budget};
+  bool fewer = false, none = true;
+  for (guint bound = 0, most = f->preemptions; bound < most && !fewer; bound++) {
+    bool no_such;
+    fewer = try_bound(&k, f, bound, &no_such);
+    if (!fewer) none &= no_such;
+  }
+  f->fewest = shorten(&k, f) && none;
 }

@@ -215,6 +215,7 @@ static ScheduleTold *tell(Bound *b, const ScheduleFinding *f) {
   ScheduleTold *t = g_new0(ScheduleTold, 1);
   t->words = f->words;
   t->preemptions = f->preemptions;
+  t->fewest = f->fewest;
   t->steps = g_ptr_array_new_with_free_func(g_free);
   program_restart(b);
   for (guint i = 0; i < f->order->len; i++) {

@@ -12,6 +12,7 @@ typedef struct {
 typedef struct {
   const char *words; /* of the finding */
   guint preemptions;
+  bool fewest;      /* as ScheduleFinding has it */
   GPtrArray *steps; /* char*: one a line */
 } ScheduleTold;
 

@@ -159,6 +159,13 @@ static void give_up(Search *x, guint i, uint64_t *count) {
   ++*count;
 }
 
+/* What could be found from place i on would be no shorter than what was. */
+static bool too_long(const Search *x, guint i) {
+  const char *shortest = x->s.options->shortest;
+  const ScheduleFinding *f = shortest ? schedule_finding_known(x->s.result, shortest) : NULL;
+  return f && i + 1 >= f->order->len;
+}
+
 static void go_to_end(Search *x) {
   SchedulesResult *r = x->s.result;
   for (;;) {
@@ -170,6 +177,7 @@ static void go_to_end(Search *x) {
       r->redundant += reduces(x);
       return;
     }
+    if (too_long(x, i)) return give_up(x, i, &r->schedules);
     if (i >= x->s.options->max_steps) return give_up(x, i, &r->cut);
     do_step(x, i);
   }

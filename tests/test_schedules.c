@@ -555,6 +555,26 @@ static void random_meets_all(void) {
   seen_clear(&s);
 }
 
+/* The shortest schedule that fails with so many preemptions, by trying all words of 0 and 1 by length; G_MAXUINT: none
+ * of up to 14 steps. */
+static guint fewest_steps(Program *g, guint preemptions) {
+  for (guint n = 1; n <= 14; n++)
+    for (guint word = 0; word < 1u << n; word++) {
+      guint preempted = 0;
+      bool could = true, failed, changed;
+      Operation op;
+      abstract_restart(g);
+      for (guint i = 0; i < n && could && !g->failed; i++) {
+        guint p = word >> i & 1, last = i ? word >> (i - 1) & 1 : p;
+        preempted += p != last && abstract_pending(g, last, &op) == PROCESS_READY && op.kind != OPERATION_SPIN;
+        could = abstract_pending(g, p, &op) == PROCESS_READY;
+        if (could) abstract_step(g, p, &failed, &changed);
+      }
+      if (could && g->failed && preempted <= preemptions) return n;
+    }
+  return G_MAXUINT;
+}
+
 /* Peterson's with its stores swapped: one is left between its two stores, the other within its section. With one
  * preemption there is none. */
 static void few_preemptions(void) {
@@ -569,6 +589,8 @@ static void few_preemptions(void) {
   schedules_shrink(&p, f, 500, 10000);
   seen_clear(&s);
   expect_int(f->preemptions, ==, 2);
+  expect(f->fewest);
+  expect_int(f->order->len, ==, fewest_steps(&g, 2));
   SchedulesOptions once = unreduced;
   once.preemptions = 1;
   g_autoptr(SchedulesResult) none = search(&g, &s, once);
