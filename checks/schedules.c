@@ -120,6 +120,42 @@ double schedules_cpu(void) {
   return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* ---- coverage ---- */
+
+static uint64_t buffers_of(const Schedules *s) {
+  guint n = s->program->buffers;
+  return n ? ((UINT64_C(1) << n) - 1) << n : 0;
+}
+
+void schedules_cover_step(Schedules *s, guint i, uint64_t ready, guint p) {
+  guint last = schedules_last(s, i);
+  if (last == G_MAXUINT || !(ready & process_bit(last)) || s->next[last].kind == OPERATION_SPIN) return;
+  if (!(ready & ~buffers_of(s) & ~process_bit(last))) return;
+  bool taken = p != last && !is_buffer(s, p);
+  *tally_at(&s->result->coverage.points, (uintptr_t)s->next[last].pc) |= POINT_SEEN | (taken ? POINT_TAKEN : 0);
+}
+
+/* What happened before what, of each event, is what a class is; their sum does not know the order. Reduced, each
+ * schedule is a class of its own. */
+void schedules_cover_end(Schedules *s) {
+  uint64_t sum = 0;
+  if (s->options->strategy == SCHEDULES_DPOR) return;
+  for (guint i = 0; i < s->order.events->len; i++) sum += order_hash(&s->order, i);
+  ++*tally_at(&s->result->coverage.classes, sum);
+}
+
+uint64_t schedules_classes(const SchedulesResult *r, SchedulesStrategy strategy) {
+  return strategy == SCHEDULES_DPOR ? r->schedules : r->coverage.classes.used;
+}
+
+double schedules_estimate(const SchedulesResult *r) {
+  return r->coverage.part > 0 ? (double)r->schedules / r->coverage.part : 0;
+}
+
+double schedules_chance_of_news(const SchedulesResult *r) {
+  return r->schedules ? (double)tally_count(&r->coverage.classes, 1) / (double)r->schedules : 1;
+}
+
 /* ---- results ---- */
 
 ScheduleFinding *schedule_finding_new(const char *words, guint preemptions) {
@@ -146,6 +182,7 @@ SchedulesResult *schedules_result_new(void) {
 void schedules_result_free(SchedulesResult *r) {
   if (!r) return;
   g_ptr_array_unref(r->findings);
+  coverage_clear(&r->coverage);
   g_free(r);
 }
 

@@ -5,8 +5,8 @@
  * Orders that differ only in operations that nobody could tell apart (a Mazurkiewicz trace) are one, and with
  * `SCHEDULES_DPOR` one of each is run: checks/README.md says how. */
 #pragma once
+#include "checks/schedules_coverage.h"
 #include "sim/subject/operation.h"
-#include <glib.h>
 
 enum { SCHEDULE_PROCESSES_MAX = 64 };
 
@@ -76,6 +76,7 @@ typedef struct {
   uint64_t bounded;   /* places where the bound on preemptions or delays left a process out */
   uint64_t steps;     /* of the program, without those that only lead back to where a search goes on */
   guint longest;
+  Coverage coverage;
   double bound;        /* pct: a bug of depth `changes` + 1 is found by one schedule at least so likely */
   double seconds, cpu; /* measured; cpu: of this process */
   GPtrArray *findings; /* of ScheduleFinding */
@@ -85,6 +86,16 @@ SchedulesResult *schedules_search(const ScheduleProgram *p, const SchedulesOptio
 bool schedules_same(const char *a, const char *b); /* words of two findings: the same is broken */
 void schedules_result_free(SchedulesResult *r);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SchedulesResult, schedules_result_free)
+
+/* Classes of schedules that differ in more than the order of operations that commute. */
+uint64_t schedules_classes(const SchedulesResult *r, SchedulesStrategy strategy);
+/* How many schedules the whole tree has, after Knuth ("Estimating the Efficiency of Backtrack Programs", Mathematics of
+ * Computation 29, 1975), with the part that was gone through for his random paths: exact where all branches are alike,
+ * and at the end. Of dpor a guess from below, as what is to be tried is found out on the way. */
+double schedules_estimate(const SchedulesResult *r);
+/* Random, pct: how likely the next schedule is of a class not seen before (Good, "The Population Frequencies of
+ * Species", Biometrika 40, 1953). */
+double schedules_chance_of_news(const SchedulesResult *r);
 
 /* A schedule with as few preemptions as can be found, then as few steps, that breaks the same; looks at no more than
  * `budget` schedules for each number of preemptions. Replaces f's order. */

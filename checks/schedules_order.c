@@ -6,6 +6,7 @@
  * when the count was not 0): that costs schedules, and hides none, as every such pair is tried in both orders where the
  * second could have been first. */
 #include "checks/schedules_order.h"
+#include "model/world/rng.h"
 #include <string.h>
 
 void order_init(Order *o, guint processes) {
@@ -152,6 +153,12 @@ void order_push(Order *o, guint process, const Operation *op) {
   o->last[process] = (int)end;
   g_array_append_val(o->events, e);
   g_array_append_vals(o->clocks, clock, o->n);
+}
+
+uint64_t order_hash(const Order *o, guint event) {
+  uint64_t h = order_event(o, event)->process;
+  for (guint q = 0; q < o->n; q++) h = rng_mix(h, clock_of(o, event)[q]);
+  return h;
 }
 
 void order_truncate(Order *o, guint events) {

@@ -32,6 +32,7 @@ static inline ScheduleEvent *order_event(const Order *o, guint i) {
 /* May the next operations of two processes come to different things in the two orders? */
 bool order_next_depend(const Order *o, guint p, const Operation *a, guint q, const Operation *b);
 void order_push(Order *o, guint process, const Operation *op);
+uint64_t order_hash(const Order *o, guint event); /* of which it is, and what happened before it */
 void order_truncate(Order *o, guint events);
 /* Has what process p read in its last round changed since? Then its OPERATION_SPIN goes on. */
 bool order_spin_ready(const Order *o, guint p);

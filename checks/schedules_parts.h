@@ -52,6 +52,9 @@ void schedules_restart(Schedules *s);
 uint64_t schedules_look(Schedules *s); /* fills in next and alive; who can go on */
 void schedules_step(Schedules *s, guint p);
 guint schedules_last(const Schedules *s, guint i);
+/* Process p is about to do event i; counts what could be preempted, and whether it was. */
+void schedules_cover_step(Schedules *s, guint i, uint64_t ready, guint p);
+void schedules_cover_end(Schedules *s); /* a schedule is whole */
 bool schedules_preempts(const Schedules *s, guint i, uint64_t ready, guint p);
 bool schedules_judge(Schedules *s, bool end); /* broken; kept among the findings */
 bool schedules_over(Schedules *s);            /* enough is found, or a limit; result->stop says which */
@@ -72,6 +75,7 @@ void schedules_first(Search *x); /* to the first state */
 void schedules_try(Search *x, guint node, uint64_t first);
 /* Goes on until it is over (true), all is tried, or so many schedules are done. */
 bool schedules_go_on(Search *x, uint64_t until);
+void schedules_cover_tree(Search *x);
 void schedules_lead(Search *x, const GByteArray *path); /* from the first state; x's places are left as they are */
 void schedules_through(Search *x);                      /* all of it, in this process */
 

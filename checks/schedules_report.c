@@ -1,5 +1,6 @@
 /* schedules_report.c - a search through schedules told: text and JSON. */
 #include "checks/schedules_subject.h"
+#include <math.h>
 
 static const char *strategy_word(SchedulesStrategy s) {
   static const char *const words[] = {"dpor", "dfs", "random", "pct"};
@@ -63,6 +64,44 @@ static void text_counts(const SubjectCheck *c, GString *out) {
                          c->options.changes + 1, bound);
 }
 
+static bool walks(const SubjectCheck *c) {
+  return c->options.strategy == SCHEDULES_RANDOM || c->options.strategy == SCHEDULES_PCT;
+}
+
+static void text_share(GString *out, double share) {
+  char percent[G_ASCII_DTOSTR_BUF_SIZE];
+  g_ascii_formatd(percent, sizeof percent, "%.3g", share * 100);
+  g_string_append_printf(out, "%s %%", percent);
+}
+
+static void text_rest(const SubjectCheck *c, GString *out) {
+  if (walks(c)) {
+    g_string_append(out, "the next schedule would be of a new class with a chance of about ");
+    text_share(out, schedules_chance_of_news(c->search));
+    g_string_append(out, " (Good)\n");
+  } else if (c->search->coverage.part < 1) {
+    g_string_append(out, "about ");
+    text_share(out, c->search->coverage.part);
+    g_string_append(out, " of the tree was gone through, which has about ");
+    report_number(out, 1, round(schedules_estimate(c->search)));
+    g_string_append_printf(out, " schedules (Knuth)%s\n", c->options.strategy == SCHEDULES_DPOR ? " or more" : "");
+  }
+}
+
+static void text_coverage(const SubjectCheck *c, GString *out) {
+  enum { PLACES_TOLD = 10 };
+  g_string_append_printf(out,
+                         "coverage: %" G_GUINT64_FORMAT
+                         " classes of schedules; %u lines where a process could be preempted, %u never: ",
+                         schedules_classes(c->search, c->options.strategy), c->points, c->never->len);
+  for (guint i = 0; i < MIN(c->never->len, PLACES_TOLD); i++)
+    g_string_append_printf(out, "%s%s", i ? ", " : "", (const char *)c->never->pdata[i]);
+  if (!c->never->len) g_string_truncate(out, out->len - 2);
+  if (c->never->len > PLACES_TOLD) g_string_append_printf(out, " and %u more", c->never->len - PLACES_TOLD);
+  g_string_append_c(out, '\n');
+  text_rest(c, out);
+}
+
 void subject_check_text(const SubjectCheck *c, GString *out) {
   g_string_append_printf(out, "stampede %s  check %s  seed %" G_GUINT64_FORMAT "  subject %s  schedules\n\n",
                          STAMPEDE_VERSION, c->run->scenario, c->options.seed, c->run->subject);
@@ -70,6 +109,7 @@ void subject_check_text(const SubjectCheck *c, GString *out) {
   text_told(c, out);
   g_string_append_printf(out, "\n%s  ", run_verdict_word(c->run->verdict));
   text_counts(c, out);
+  text_coverage(c, out);
 }
 
 /* ---- JSON ---- */
@@ -119,6 +159,25 @@ static void json_told(const SubjectCheck *c, Output *o) {
   output_str(o, "],\n");
 }
 
+static void json_coverage(const SubjectCheck *c, Output *o) {
+  output_str(o, "  \"coverage\": {\"classes\": ");
+  output_uint(o, schedules_classes(c->search, c->options.strategy));
+  output_str(o, ", \"lines\": ");
+  output_uint(o, c->points);
+  output_str(o, ", \"never_preempted\": [");
+  for (guint i = 0; i < c->never->len; i++) {
+    if (i) output_str(o, ", ");
+    output_string(o, c->never->pdata[i]);
+  }
+  output_str(o, walks(c) ? "], \"chance_of_a_new_class\": " : "], \"part_of_the_tree\": ");
+  output_double(o, walks(c) ? schedules_chance_of_news(c->search) : c->search->coverage.part);
+  if (!walks(c)) {
+    output_str(o, ", \"schedules_estimated\": ");
+    output_double(o, schedules_estimate(c->search));
+  }
+  output_str(o, "},\n");
+}
+
 void subject_check_json(const SubjectCheck *c, Output *o) {
   const SchedulesResult *r = c->search;
   output_str(o, "{\n");
@@ -139,6 +198,7 @@ void subject_check_json(const SubjectCheck *c, Output *o) {
   report_json_uint(o, "longest", r->longest);
   json_checks(c, o);
   json_told(c, o);
+  json_coverage(c, o);
   output_str(o, "  \"measured\": {\"seconds\": ");
   output_double(o, r->seconds);
   output_str(o, ", \"schedules_per_s\": ");

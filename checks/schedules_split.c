@@ -363,6 +363,7 @@ void schedules_split(Search *x) {
     search_together(&s);
   else
     schedules_go_on(x, UINT64_MAX);
+  schedules_cover_tree(x);
   if (s.workers) x->s.result->cpu += workers_end(s.workers);
   workers_free(s.workers);
   g_ptr_array_unref(s.tasks);

@@ -229,6 +229,32 @@ static ScheduleTold *tell(Bound *b, const ScheduleFinding *f) {
   return t;
 }
 
+/* ---- where nobody was preempted ---- */
+
+static gint by_words(gconstpointer a, gconstpointer b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* By line: a line of several operations counts as taken when one of them was. */
+static void take_points(SubjectCheck *c, const Bound *b) {
+  const Tally *t = &c->search->coverage.points;
+  g_autoptr(GHashTable) lines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < t->size; i++) {
+    Operation op = {.pc = (const void *)(uintptr_t)t->keys[i]};
+    char *where = t->keys[i] > 1 ? interleave_place(b->code, &op) : NULL;
+    if (!where) continue;
+    guint seen = GPOINTER_TO_UINT(g_hash_table_lookup(lines, where)) | t->values[i];
+    g_hash_table_insert(lines, where, GUINT_TO_POINTER(seen));
+  }
+  GHashTableIter i;
+  gpointer where, seen;
+  c->points = g_hash_table_size(lines);
+  g_hash_table_iter_init(&i, lines);
+  while (g_hash_table_iter_next(&i, &where, &seen))
+    if (!(GPOINTER_TO_UINT(seen) & POINT_TAKEN)) g_ptr_array_add(c->never, g_strdup(where));
+  g_ptr_array_sort(c->never, by_words);
+}
+
 /* ---- verdicts ---- */
 
 static const ScheduleFinding *finding_of(const SchedulesResult *r, const Check *c) {
@@ -329,6 +355,8 @@ SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectChec
     c->told = g_ptr_array_new_with_free_func(told_free);
     c->search = search(&b, &c->options);
     c->observed = b.observer;
+    c->never = g_ptr_array_new_with_free_func(g_free);
+    take_points(c, &b);
     const SchedulesResult *r = c->search;
     bool all = r->stop == SCHEDULES_EXHAUSTED && !r->cut && !r->bounded && !r->findings->len && !is_walk(&c->options);
     if (o->shrink) shrink(&b, c->search, c->options.max_steps);
@@ -346,6 +374,7 @@ SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectChec
 void subject_check_free(SubjectCheck *c) {
   if (!c) return;
   if (c->told) g_ptr_array_unref(c->told);
+  if (c->never) g_ptr_array_unref(c->never);
   schedules_result_free(c->search);
   run_result_free(c->run);
   g_free(c);

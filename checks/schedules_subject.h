@@ -21,9 +21,11 @@ typedef struct {
   SchedulesResult *search;
   SchedulesOptions options;
   guint processes;
-  bool tso;        /* total store order */
-  bool observed;   /* checks of every state: their look was an operation among the others */
-  GPtrArray *told; /* of ScheduleTold, one a finding */
+  bool tso;         /* total store order */
+  bool observed;    /* checks of every state: their look was an operation among the others */
+  GPtrArray *told;  /* of ScheduleTold, one a finding */
+  GPtrArray *never; /* char*: where a process could be preempted, and in no schedule was, in order */
+  guint points;     /* where one could be */
 } SubjectCheck;
 
 /* NULL and *error (SCENARIO_ERROR). In a process of its own (sim/subject/child.h). */

@@ -132,6 +132,7 @@ static void do_step(Search *x, guint i) {
   }
   n->sleep |= process_bit(p);
   x->s.preemptions = preemptions;
+  schedules_cover_step(&x->s, i, n->ready, p);
   schedules_step(&x->s, p);
   make_node(x, sleep, preemptions, delays);
 }
@@ -148,6 +149,7 @@ static void ended(Search *x) {
   races_of_waiting(x);
   schedules_judge(&x->s, true);
   x->s.result->schedules++;
+  schedules_cover_end(&x->s);
   x->s.result->longest = MAX(x->s.result->longest, x->s.order.events->len);
   if (x->s.options->at_end) x->s.options->at_end(x->s.options->user, x->s.program->data);
 }
@@ -204,6 +206,23 @@ static bool go_back(Search *x) {
   return true;
 }
 
+/* Of the whole tree: at each place along the schedule the branches are taken for alike. */
+static double part_done(const Search *x) {
+  double weight = 1, done = 0;
+  for (guint i = 0; i < x->nodes->len; i++) {
+    const Node *n = &g_array_index(x->nodes, Node, i);
+    bool last = i + 1 == x->nodes->len;
+    if (!n->queued) return done + weight;
+    done += weight * (last ? n->next : n->next - 1) / n->queued;
+    weight /= n->queued;
+  }
+  return x->nodes->len ? done : 1;
+}
+
+void schedules_cover_tree(Search *x) {
+  x->s.result->coverage.part = part_done(x);
+}
+
 bool schedules_go_on(Search *x, uint64_t until) {
   while (schedules_done(x->s.result) < until && go_back(x)) {
     go_to_end(x);
@@ -231,6 +250,7 @@ void schedules_first(Search *x) {
 void schedules_through(Search *x) {
   schedules_first(x);
   schedules_go_on(x, UINT64_MAX);
+  schedules_cover_tree(x);
 }
 
 /* ---- life ---- */

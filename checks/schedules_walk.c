@@ -62,6 +62,7 @@ static bool walk(Walks *w) {
     if (i >= s->options->max_steps) return s->result->cut++, false;
     guint p = s->options->strategy == SCHEDULES_PCT ? by_priority(w, ready, i) : any(w, ready);
     s->preemptions += schedules_preempts(s, i, ready, p);
+    schedules_cover_step(s, i, ready, p);
     schedules_step(s, p);
   }
 }
@@ -80,6 +81,7 @@ static void one(Walks *w, uint64_t number) {
   if (walk(w)) {
     schedules_judge(s, true);
     s->result->schedules += 1;
+    schedules_cover_end(s);
     if (s->options->at_end) s->options->at_end(s->options->user, s->program->data);
   } else {
     s->result->schedules += s->result->findings->len > 0;

@@ -192,6 +192,7 @@ void message_put_result(GByteArray *out, const ScheduleProgram *p, const Schedul
   g_autoptr(GByteArray) told = g_byte_array_new();
   message_put(out, counts, sizeof counts);
   for (guint i = 0; i < r->findings->len; i++) put_finding(out, r->findings->pdata[i]);
+  coverage_put(&r->coverage, out);
   if (p->tell) p->tell(p->data, told);
   message_put(out, &(guint32){told->len}, sizeof(guint32));
   message_put(out, told->data, told->len);
@@ -205,6 +206,7 @@ SchedulesResult *message_take_result(MessageReader *r, GByteArray *told) {
   part->schedules = c[0], part->redundant = c[1], part->cut = c[2], part->bounded = c[3], part->steps = c[4];
   part->longest = (guint)c[5];
   for (guint64 i = 0; i < c[6]; i++) g_ptr_array_add(part->findings, take_finding(r));
+  coverage_take(&part->coverage, &r->at);
   message_take(r, &bytes, sizeof bytes);
   g_byte_array_append(told, r->at, bytes);
   r->at += bytes;
@@ -217,6 +219,10 @@ void schedules_add(SchedulesResult *all, SchedulesResult *part) {
   all->cut += part->cut;
   all->bounded += part->bounded;
   all->steps += part->steps;
+  g_autoptr(GByteArray) covered = g_byte_array_new();
+  coverage_put(&part->coverage, covered);
+  const guint8 *at = covered->data;
+  coverage_take(&all->coverage, &at);
   all->longest = MAX(all->longest, part->longest);
   while (part->findings->len) {
     ScheduleFinding *f = g_ptr_array_steal_index(part->findings, 0);

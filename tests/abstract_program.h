@@ -124,7 +124,7 @@ static inline ProcessState abstract_pending(void *data, guint p, Operation *out)
   *out = (Operation){.kind = OPERATION_LOCAL};
   if (op->code == DO_END) return PROCESS_ENDED;
   int at = abstract_place(g, p, op);
-  *out = (Operation){.kind = kinds[op->code], .object = (uint64_t)at, .bytes = 1};
+  *out = (Operation){.kind = kinds[op->code], .object = (uint64_t)at, .bytes = 1, .pc = op};
   bool waits = (op->code == DO_LOCK && (g->lock[at] || g->shared[at])) || (op->code == DO_LOCK_SHARED && g->lock[at]) ||
                (op->code == DO_DOWN && !g->sem[at]);
   ProcessState state = waits ? PROCESS_WAITS : PROCESS_READY;

@@ -52,3 +52,11 @@ refused '--preemptions and --delays are for --strategy dfs' bug-84b9d6bcea-bad -
 refused 'any order may come' bug-84b9d6bcea-bad --time timed
 refused '--trace' bug-84b9d6bcea-bad --trace "$SCRATCH/t"
 refused 'whose processes run' s01-stale-cancel-good --strategy dpor
+
+# What was covered, and what may be left.
+check_status 3 "$STAMPEDE" check s37-double-return-good --max-schedules 3000
+check_contains 'of the tree was gone through, which has about'
+check_status 3 "$STAMPEDE" check s37-double-return-good --strategy random --walks 300
+check_contains 'the next schedule would be of a new class'
+check_status 0 "$STAMPEDE" check s37-double-return-good --json
+check_contains '"coverage": {"classes": 37396'
