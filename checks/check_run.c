@@ -301,8 +301,24 @@ bool check_verify(const App *app, const Scenario *s, const CheckOptions *o, Veri
     SearchOptions *options = &r->options;
     take_options(s, options, checks);
     Reduction reduction = {options->checks, options->n_checks};
-    ok = choose_reductions(options, &reduction, error) &&
-         reduce_verify(options, options->reduce, &reduction, options->max_states, v, error);
+    *v = (Verified){.which = 0};
+    ok = choose_reductions(options, &reduction, error);
+    if (ok && options->reduce) ok = reduce_verify(options, options->reduce, &reduction, options->max_states, v, error);
+  }
+  check_report_free(r);
+  return ok;
+}
+
+bool check_estimate(const App *app, const Scenario *s, const CheckOptions *o, guint sample, Estimate *e,
+                    GError **error) {
+  CheckReport *r = report_new(o);
+  r->run = check_run_begin(app, s, error);
+  bool ok = r->run != NULL;
+  if (ok) {
+    g_autoptr(GPtrArray) checks = check_run_judged(r->run);
+    take_options(s, &r->options, checks);
+    Reduction reduction = {r->options.checks, r->options.n_checks};
+    ok = choose_reductions(&r->options, &reduction, error) && estimate_states(&r->options, sample, e, error);
   }
   check_report_free(r);
   return ok;

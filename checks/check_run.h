@@ -1,5 +1,6 @@
 /* check_run.h - a scenario explored: search, verdicts, counterexamples as traces, and the report. */
 #pragma once
+#include "checks/estimate.h"
 #include "checks/reduce_verify.h"
 #include "checks/walk.h"
 #include "sim/cli.h"
@@ -32,6 +33,9 @@ typedef struct {
 CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o, GError **error);
 /* Instead: are the reductions that it would use what they are taken for? Looks at no more than max_states of them. */
 bool check_verify(const App *app, const Scenario *s, const CheckOptions *o, Verified *v, GError **error);
+/* Instead: how large is the space that it would search, with its reductions? At most `sample` states of each level. */
+bool check_estimate(const App *app, const Scenario *s, const CheckOptions *o, guint sample, Estimate *e,
+                    GError **error);
 void check_report_free(CheckReport *r);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CheckReport, check_report_free)
 int check_report_exit(const CheckReport *r);

@@ -49,6 +49,19 @@ static void fill_estimate(Output *out, const void *data) {
   output_str(out, e->exact ? ", \"exact\": true" : ", \"exact\": false");
   output_str(out, ", \"depth\": ");
   output_uint(out, e->depth);
+  output_str(out, ", \"reductions\": [");
+  const char *word;
+  for (guint i = 0; (word = reduce_word(e->reduce, i)); i++) {
+    output_str(out, i ? ", \"" : "\"");
+    output_str(out, word);
+    output_str(out, "\"");
+  }
+  output_str(out, "]");
+  if (e->stop != STOP_EXHAUSTED) {
+    output_str(out, ", \"stopped\": \"");
+    output_str(out, search_stop_words(e->stop));
+    output_str(out, "\"");
+  }
   output_str(out, "}, \"measured\": {\"seconds\": ");
   output_double(out, e->seconds);
   output_str(out, ", \"transitions_per_s\": ");
@@ -64,20 +77,46 @@ static void fill_estimate_text(Output *out, const void *data) {
   report_number(text, 1, round(e->transitions));
   g_string_append_printf(text, " transitions, depth %u; about ", e->depth);
   report_number(text, 1, e->rate > 0 ? e->transitions / e->rate : 0);
-  g_string_append(text, " s at this rate\n");
+  g_string_append(text, " s at this rate");
+  g_string_append(text, e->reduce ? "; with" : "; no reductions");
+  const char *word;
+  for (guint i = 0; (word = reduce_word(e->reduce, i)); i++) g_string_append_printf(text, "%s %s", i ? "," : "", word);
+  if (e->stop != STOP_EXHAUSTED)
+    g_string_append_printf(text, "; as far as level %u: %s", e->depth, search_stop_words(e->stop));
+  g_string_append(text, "\n");
   output_str(out, text->str);
 }
 
-static int tell_estimate(const Scenario *s, const CliOptions *o, const CheckOptions *options) {
+static int tell_estimate(const App *app, const Scenario *s, const CliOptions *o, const CheckOptions *options) {
   Estimate e;
   GError *error = NULL;
-  SearchOptions search = options->search;
-  walk_config(s, &search.stepper);
-  if (!estimate_states(&search, ESTIMATE_SAMPLE, &e, &error)) return cli_fail(error);
-  return o->quiet ? EXIT_MET : cli_write("-", o->json ? fill_estimate : fill_estimate_text, &e);
+  if (o->trace || o->junit)
+    return cli_refuse(EXIT_INPUT, "--estimate guesses and looks for nothing: no --trace or --junit");
+  if (!check_estimate(app, s, options, ESTIMATE_SAMPLE, &e, &error)) return cli_fail(error);
+  int status = o->quiet ? EXIT_MET : cli_write("-", o->json ? fill_estimate : fill_estimate_text, &e);
+  if (status != EXIT_MET || e.stop == STOP_EXHAUSTED || e.stop == STOP_DEPTH) return status;
+  return e.stop == STOP_INTERRUPTED ? EXIT_INTERRUPTED : EXIT_LIMIT;
 }
 
 /* ---- --verify-reductions ---- */
+
+/* What was not tried is not told: with por alone no forms are. */
+static void verified_words(const Verified *v, GString *out) {
+  if (!v->which) {
+    g_string_append(out, "no reductions are used here, so that nothing was tried: a check of liveness, or timed, or a "
+                         "model that has none\n");
+    return;
+  }
+  g_string_append_printf(out, "reductions %s: %" G_GUINT64_FORMAT " states%s, %" G_GUINT64_FORMAT " transitions",
+                         v->broken ? "WRONG" : "verified", v->states, v->exhausted ? "" : " (not all)", v->transitions);
+  if (v->which & REDUCE_POR)
+    g_string_append_printf(out, "; por: %" G_GUINT64_FORMAT " pairs of steps commute", v->pairs);
+  if (v->which & REDUCE_SYMMETRY)
+    g_string_append_printf(out, "; symmetry: %" G_GUINT64_FORMAT " states have the successors of their forms",
+                           v->forms);
+  g_string_append(out, "\n");
+  if (v->broken) g_string_append_printf(out, "  %s\n", v->broken);
+}
 
 static int tell_verified(const App *app, const Scenario *s, const CliOptions *o, const CheckOptions *options) {
   Verified v;
@@ -86,14 +125,9 @@ static int tell_verified(const App *app, const Scenario *s, const CliOptions *o,
     return cli_refuse(EXIT_INPUT, "--verify-reductions says one line and nothing else: no --json, --trace or --junit");
   if (!check_verify(app, s, options, &v, &error)) return cli_fail(error);
   g_autoptr(GString) text = g_string_new(NULL);
-  g_string_append_printf(
-      text,
-      "reductions %s: %" G_GUINT64_FORMAT " states%s, %" G_GUINT64_FORMAT " transitions; %" G_GUINT64_FORMAT
-      " pairs of steps commute, %" G_GUINT64_FORMAT " states have the successors of their forms\n",
-      v.broken ? "WRONG" : "verified", v.states, v.exhausted ? "" : " (not all)", v.transitions, v.pairs, v.forms);
-  if (v.broken) g_string_append_printf(text, "  %s\n", v.broken);
+  verified_words(&v, text);
   int status = o->quiet ? EXIT_MET : cli_print(text->str);
-  if (status == EXIT_MET) status = v.broken ? EXIT_UNMET : v.exhausted ? EXIT_MET : EXIT_LIMIT;
+  if (status == EXIT_MET) status = v.broken ? EXIT_UNMET : v.exhausted || !v.which ? EXIT_MET : EXIT_LIMIT;
   verified_clear(&v);
   return status;
 }
@@ -135,7 +169,7 @@ static int check(const App *app, const char *name, const CliOptions *o, const Ch
   if ((view->word != NULL) + estimate + verify > 1)
     return cli_refuse(EXIT_INPUT, "--view, --estimate and --verify-reductions: one at a time");
   if (view->word) return draw(app, s, o, view);
-  if (estimate) return tell_estimate(s, o, &options);
+  if (estimate) return tell_estimate(app, s, o, &options);
   if (verify) return tell_verified(app, s, o, &options);
   g_autoptr(CheckReport) r = check_run(app, s, &options, &error);
   if (shown) fprintf(stderr, "\r\033[K");

@@ -32,6 +32,7 @@ typedef struct {
   GArray *shares;                 /* of double: f by level */
   guint words;
   double edges, back; /* of the level's sample */
+  uint64_t looked;    /* states expanded */
 } Sampler;
 
 static void meet(Sampler *s, const uint64_t *vector) {
@@ -113,6 +114,13 @@ static void take_sample(Sampler *s, guint most, guint level, double size) {
   }
 }
 
+static bool limit_reached(const Sampler *s, const SearchOptions *o, Estimate *e) {
+  if (o->interrupted && g_atomic_int_get(o->interrupted)) return e->stop = STOP_INTERRUPTED, true;
+  if (search_late(o)) return e->stop = STOP_TIME, true;
+  if (o->max_states && s->looked >= o->max_states) return e->stop = STOP_STATES, true;
+  return false;
+}
+
 static void level_begins(Sampler *s) {
   g_array_set_size(s->children, 0);
   g_array_set_size(s->next_vectors, 0);
@@ -131,14 +139,17 @@ static void first_level(Sampler *s) {
 }
 
 /* False: to be begun again. */
-static bool sample_levels(Sampler *s, guint most, Estimate *e) {
+static bool sample_levels(Sampler *s, const SearchOptions *o, guint most, Estimate *e) {
   double size = 1, largest = 1;
   first_level(s);
-  *e = (Estimate){.exact = true, .states = 1};
+  *e = (Estimate){.exact = true, .states = 1, .reduce = o->reduce, .stop = STOP_EXHAUSTED};
   for (guint level = 0; level < LEVELS_MAX; level++) {
     guint n = s->vectors->len / s->words;
+    e->depth = level;
+    if (o->max_depth && level >= o->max_depth) return e->stop = STOP_DEPTH, e->exact = false, true;
     level_begins(s);
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n; i++, s->looked++) {
+      if (limit_reached(s, o, e)) return e->exact = false, true; /* this level's edges are not counted */
       g_autofree uint64_t *vector =
           g_memdup2(&g_array_index(s->vectors, uint64_t, i * s->words), s->words * sizeof *vector);
       if (!expand(s, vector)) return false;
@@ -156,7 +167,9 @@ static bool sample_levels(Sampler *s, guint most, Estimate *e) {
 
 bool estimate_states(const SearchOptions *o, guint sample, Estimate *e, GError **error) {
   gint64 started = g_get_monotonic_time();
-  Sampler s = {.crew = crew_new(o, 1, error)};
+  SearchOptions timed = *o;
+  if (o->max_seconds > 0 && !o->deadline_us) timed.deadline_us = started + (gint64)(o->max_seconds * G_USEC_PER_SEC);
+  Sampler s = {.crew = crew_new(&timed, 1, error)};
   if (!s.crew) return false;
   s.k = &s.crew->workers[0];
   s.vectors = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -165,7 +178,7 @@ bool estimate_states(const SearchOptions *o, guint sample, Estimate *e, GError *
   s.shares = g_array_new(FALSE, FALSE, sizeof(double));
   s.found = g_hash_table_new(NULL, NULL);
   s.level_of = g_hash_table_new(NULL, NULL);
-  while (!sample_levels(&s, sample, e)) continue;
+  while (!sample_levels(&s, &timed, sample, e)) continue;
   e->seconds = (double)(g_get_monotonic_time() - started) / 1e6;
   e->rate = e->seconds > 0 ? (double)s.k->transitions / e->seconds : 0;
   crew_free(s.crew);

@@ -106,14 +106,26 @@ static bool lift_step(Lift *l, Branch *b) {
   return false;
 }
 
-static void lift_path(Lift *l, Finding *f) {
-  g_autoptr(VectorLayout) first = vector_layout_new(l->arena), image = vector_layout_new(l->image);
-  GArray *path = g_array_new(FALSE, FALSE, sizeof(Branch));
-  for (guint i = 0; i < f->path->len; i++) {
-    Branch b = g_array_index(f->path, Branch, i);
-    if (!lift_step(l, &b)) g_error("reduce: step %u of a path has no counterpart in the plain model", i);
+static bool lift_steps(Lift *l, const GArray *reduced, GArray *path, GError **error) {
+  for (guint i = 0; i < reduced->len; i++) {
+    Branch b = g_array_index(reduced, Branch, i);
+    if (!lift_step(l, &b)) {
+      g_set_error(
+          error, REDUCE_ERROR, 0,
+          "step %u of what the reduced search found has no counterpart in the plain model: a form of a state is "
+          "wrong, which is a fault of the model's reductions; use --reduce none",
+          i);
+      return false;
+    }
     g_array_append_val(path, b);
   }
+  return true;
+}
+
+static bool lift_path(Lift *l, Finding *f, GError **error) {
+  g_autoptr(VectorLayout) first = vector_layout_new(l->arena), image = vector_layout_new(l->image);
+  GArray *path = g_array_new(FALSE, FALSE, sizeof(Branch));
+  if (!lift_steps(l, f->path, path, error)) return g_array_unref(path), false;
   g_autoptr(GString) why = g_string_new(NULL);
   if (f->check >= 0 && l->o->checks[f->check]->judge(stepper_model(l->plain), why) == JUDGED_BROKEN) {
     g_free(f->why);
@@ -123,6 +135,7 @@ static void lift_path(Lift *l, Finding *f) {
   f->path = path;
   vector_reset(first, l->arena);
   vector_reset(image, l->image);
+  return true;
 }
 
 bool reduce_lift(const SearchOptions *o, SearchResult *r, GError **error) {
@@ -132,14 +145,15 @@ bool reduce_lift(const SearchOptions *o, SearchResult *r, GError **error) {
   plain.canon = NULL;
   Lift l = {.o = o, .reduced = search_stepper(&o->stepper, error)};
   l.plain = l.reduced ? search_stepper(&plain, error) : NULL;
+  bool lifted = l.plain != NULL;
   if (l.plain) {
     l.image = world_arena(stepper_model(l.reduced)->world);
     l.arena = world_arena(stepper_model(l.plain)->world);
-    for (guint i = 0; i < r->findings->len; i++) lift_path(&l, r->findings->pdata[i]);
+    for (guint i = 0; i < r->findings->len && lifted; i++) lifted = lift_path(&l, r->findings->pdata[i], error);
   }
   arena_snapshot_free(l.here);
   arena_snapshot_free(l.there);
   stepper_free(l.plain);
   stepper_free(l.reduced);
-  return l.plain != NULL;
+  return lifted;
 }

@@ -25,5 +25,7 @@ bool reduce_hides(const Footprint *step, const Footprint *reads);    /* no check
 void reduce_symmetry(Model *m, void *data);
 
 /* A path of the reduced search as one of the plain model, with the same length and the same marks: ids are those that
- * its processes really have. False and *error: the model cannot be built. */
+ * its processes really have. False and *error: the model cannot be built, or (REDUCE_ERROR) a step has no counterpart
+ * there, since a form is wrong. */
+#define REDUCE_ERROR (g_quark_from_static_string("reduce-error"))
 bool reduce_lift(const SearchOptions *o, SearchResult *r, GError **error);

@@ -167,7 +167,7 @@ bool reduce_verify(const SearchOptions *o, guint which, const Reduction *r, uint
   StepperConfig plain = o->stepper, hooks = o->stepper;
   reduce_hooks(&plain, 0, NULL);
   if (!hooks.canon) reduce_hooks(&hooks, which, r);
-  *v = (Verified){.broken = NULL};
+  *v = (Verified){.which = which};
   Verifier k = {.o = o,
                 .which = which,
                 .v = v,

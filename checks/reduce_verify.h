@@ -13,6 +13,7 @@
  *   a form                    has the successors of the state it stands for, up to form, with the same marks, and is
  *                             judged alike by every check; the form of a form is itself */
 typedef struct {
+  guint which;  /* what was tried; 0: this search has no reductions, so that nothing was */
   char *broken; /* the first thing that is not so; NULL: none */
   uint64_t states, transitions, pairs, forms;
   bool exhausted; /* every state was looked at */

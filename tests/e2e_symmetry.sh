@@ -79,3 +79,21 @@ reduced=$(sed -n 's/^ *"states": \([0-9]*\),*$/\1/p' "$OUT" | head -n 1)
 check_status 0 "$STAMPEDE" check restarted.yaml --set 'checks=[pool-accounting]' --json --reduce none
 plain=$(sed -n 's/^ *"states": \([0-9]*\),*$/\1/p' "$OUT" | head -n 1)
 check "two copies: $reduced states, not $plain" test $((reduced * 3)) -lt $((plain * 2))
+
+# ---- what is not tried is not said to be verified, and an estimate is one of the space that is searched ----
+check_status 0 "$STAMPEDE" check real-key.yaml --verify-reductions --set 'checks=[waiter-is-served]'
+check_contains 'no reductions are used here, so that nothing was tried'
+check_lacks 'verified'
+check_status 0 "$STAMPEDE" check real-key.yaml --verify-reductions --reduce por
+check_lacks 'symmetry'
+for reduce in none all; do
+  check_status 0 "$STAMPEDE" check s01-stale-cancel-good --json --reduce $reduce
+  states=$(sed -n 's/^ *"states": \([0-9]*\),*$/\1/p' "$OUT" | head -n 1)
+  check_status 0 "$STAMPEDE" check s01-stale-cancel-good --estimate --json --reduce $reduce
+  check_contains "\"states\": $states, "
+done
+check_status 3 "$STAMPEDE" check s02-pool-good --estimate --max-states 500
+check_contains 'the limit of states'
+check_status 0 "$STAMPEDE" check s02-pool-good --estimate --max-depth 10
+check_contains 'as far as level 10: the limit of depth'
+check_status 2 "$STAMPEDE" check s02-pool-good --estimate --trace t.jsonl

@@ -697,6 +697,27 @@ static void paths_are_lifted(void) {
   for (guint i = 0; i < f->path->len; i++) expect_int(g_array_index(f->path, Branch, i).move.subject, ==, 4);
 }
 
+/* A form that is another one each time it is asked for: no state of the plain model has it. */
+static void sort_anew(Model *m, void *data) {
+  ((uint8_t *)world_data(m->world, 1))[sizeof(Row)] = ++*(uint8_t *)data;
+}
+
+static void a_wrong_form_is_an_error(void) {
+  uint8_t calls = 0;
+  StepperConfig c = {.build = small_build, .source = (gpointer)&rows, .canon = sort_three};
+  g_autoptr(Stepper) s = stepper_new(&c, NULL, NULL);
+  CheckTable own = own_checks(stepper_model(s));
+  const Check *checks[] = {&own.checks[0]};
+  SearchOptions o = {.stepper = c, .checks = checks, .n_checks = 1, .findings_max = 1};
+  g_autoptr(SearchResult) r = search_run(&o, NULL);
+  g_autoptr(GError) error = NULL;
+  o.stepper.canon = sort_anew;
+  o.stepper.reducer = &calls;
+  expect(!reduce_lift(&o, r, &error));
+  expect(g_error_matches(error, REDUCE_ERROR, 0));
+  expect(error && strstr(error->message, "step 0 of what the reduced search found"));
+}
+
 /* ---- what would be wrong together is refused ---- */
 static Judgement sees_all(const Model *m, GString *why) {
   (void)m;
@@ -755,6 +776,7 @@ int main(void) {
                                {"C3 ignores nobody", c3_ignores_nobody},
                                {"forms keep verdicts", forms_keep_verdicts},
                                {"paths are lifted", paths_are_lifted},
+                               {"a wrong form is an error", a_wrong_form_is_an_error},
                                {"refused with a sentence", refused_with_a_sentence},
                                {0}};
   return suite_run("reduce", cases);
