@@ -55,6 +55,8 @@ MODELS  := $(patsubst tests/models/%.c,$(BUILD)/models/%.so,$(wildcard tests/mod
 SUBJECTS := $(patsubst sim/subject/bundled/%.yaml,$(BUILD)/subjects/%.so,$(wildcard sim/subject/bundled/*.yaml))
 SUBJECT_CC ?= gcc
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+# The small poolers of the tests of live, and one that cannot be preloaded.
+POOLERS := $(patsubst tests/live/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/*.c)) $(BUILD)/tests/live/tiny-static
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
 FUZZERS := $(patsubst tests/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
 MANPAGES := $(BUILD)/stampede.1 $(BUILD)/stampede-scenario.5
@@ -105,6 +107,15 @@ $(BUILD)/tests/subjects/%.so: tests/subjects/%.yaml $(wildcard tests/subjects/*.
 	$(Q)CC=$(SUBJECT_CC) $(PROGRAM) subject build --quiet --manifest $< -o $@
 $(BUILD)/tests/test_subject $(BUILD)/tests/test_interleave $(BUILD)/tests/bench_subject: TEST_FLAGS = -rdynamic -DSUBJECTS='"$(BUILD)/tests/subjects"'
 $(BUILD)/tests/test_subject $(BUILD)/tests/test_interleave $(BUILD)/tests/bench_subject: | $(TEST_SUBJECTS)
+# As a distribution builds its programs: calls checked by the C library are other functions, which the gate must know too.
+$(BUILD)/tests/live/%: tests/live/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo $(CC) $@
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -g -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -o $@ $< -pthread
+$(BUILD)/tests/live/tiny-static: tests/live/tiny.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo $(CC) $@
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -g -O2 -static -o $@ $< -pthread
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libstampede.a
 	@mkdir -p $(@D)
 	@echo $(CC) $@
@@ -124,7 +135,7 @@ $(BUILD)/stampede-scenario.5: $(PROGRAM)
 ## --- test ----------------------------------------------------------------------------------------------------------
 test: deps                 ## installs what is missing, then runs everything the project has (SAN=1: ASan and UBSan)
 	+@$(MAKEJ) check
-check: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(MANPAGES) builds $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
+check: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(POOLERS) $(MANPAGES) builds $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
 	@SAN='$(SAN)' MEMCHECK='$(MEMCHECK)' FUZZ_TIME='$(FUZZ_TIME)' tests/run.sh $(BUILD)
 
 # The same program by other compilers, for tests/e2e_determinism.sh; here, so that no test's time limit covers a build.
@@ -151,13 +162,13 @@ $(BUILD)/fuzz/fuzz_%: tests/fuzz_%.c $(BUILD)/fuzz/libstampede.a
 
 coverage:                  ## line coverage by folder, from the unit suites and the end-to-end tests
 	+@$(MAKEJ) BUILD=build-cov CFLAGS='-g -Og --coverage' coverage-run
-coverage-run: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(MANPAGES)
+coverage-run: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(POOLERS) $(MANPAGES)
 	@find $(BUILD) -name '*.gcda' -delete
 	@PARTS='suites e2e' tests/run.sh $(BUILD); status=$$?; tests/coverage.sh $(BUILD); exit $$status
 .PHONY: coverage-run
 
 ## --- lint ----------------------------------------------------------------------------------------------------------
-C_FILES  = $(SRC) $(wildcard stampede.c sim/live/shim/*.c tests/*.c)
+C_FILES  = $(SRC) $(wildcard stampede.c sim/live/shim/*.c tests/*.c tests/live/*.c)
 H_FILES  = $(foreach d,$(FOLDERS) sim/live/shim tests,$(wildcard $(d)/*.h))
 lint:                      ## formatting, clang-tidy, cppcheck, shellcheck, include arrows, a build with clang
 	clang-format --dry-run -Werror $(C_FILES) $(H_FILES)

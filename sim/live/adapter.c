@@ -43,6 +43,8 @@ static char *word_of_pool(const PoolerConfig *c, guint pool, const AdapterPlace 
   if (!strcmp(word, "pool")) return g_strdup(p->name);
   if (!strcmp(word, "pool_mode")) return g_strdup(mode_word(p->mode));
   if (!strcmp(word, "server_dir")) return at->server_ports ? g_strdup("127.0.0.1") : adapter_server_dir(at->dir, pool);
+  if (!strcmp(word, "server_path"))
+    return g_strdup_printf("%s/pool-%u/.s.PGSQL.%d", at->dir, pool, ADAPTER_SERVER_PORT);
   if (!strcmp(word, "server_port"))
     return g_strdup_printf("%u", at->server_ports ? at->server_ports[pool] : (guint)ADAPTER_SERVER_PORT);
   return NULL;
@@ -128,7 +130,7 @@ static char *users_text(const PoolerConfig *c) {
 static char *word(const Filling *f, const char *name, const char **unknown) {
   if (f->each_pool && !strcmp(name, "pools")) return pools_text(f, unknown);
   if (!strcmp(name, "users")) return users_text(f->c);
-  char *value = f->each_pool ? NULL : word_of_pool(f->c, f->pool, f->at, name);
+  char *value = word_of_pool(f->c, f->pool, f->at, name); /* outside once_each_pool: of the first */
   return value ? value : word_of_pooler(f->c, f->at, name);
 }
 
@@ -250,6 +252,18 @@ static void clear_file(gpointer data) {
   g_free(f->text);
 }
 
+static void check_keys(const Node *root, const PoolerConfig *c, GError **error) {
+  static const char *const keys[] = {"adapter",        "about",   "untried",     "user",      "start",
+                                     "socket",         "console", "say",         "signals",   "files",
+                                     "once_each_pool", "tcp",     "environment", "most_pools"};
+  const Node *odd = unknown_key(root, keys, G_N_ELEMENTS(keys)), *most = node_child(root, "most_pools");
+  if (odd && !*error) *error = mark_error(&odd->key_mark, odd->key, "an adapter has no such key");
+  guint64 n = most && most->text ? g_ascii_strtoull(most->text, NULL, 10) : G_MAXUINT;
+  if ((guint64)c->n_pools > n && !*error)
+    *error =
+        mark_error(&most->mark, "most_pools", "this pooler has no more pools, and the scenario has %d", c->n_pools);
+}
+
 Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerConfig *c, const AdapterPlace *place,
                       GError **error) {
   GError *problem = NULL;
@@ -259,6 +273,7 @@ Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerCon
   a->files = g_array_new(FALSE, TRUE, sizeof(AdapterFile));
   g_array_set_clear_func(a->files, clear_file);
   a->name = g_strdup(name);
+  check_keys(root, c, &problem);
   a->user = g_strdup(text_at(root, "user", &problem));
   Filling f = {c, place, text_at(root, "once_each_pool", &problem), 0};
   if (!place->port) a->socket = filled(&f, root, "socket", text_at(root, "socket", &problem), &problem);

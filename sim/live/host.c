@@ -234,6 +234,10 @@ static void leaves(Live *l, guint conn, const char *broken) {
   g_autofree char *name = host_name(l, conn), *peer = host_peer(l, conn);
   live_said(l, peer, name, broken ? "garbage" : "Terminate", broken);
   if (broken) conn_send(l, conn, backend_out(CONN(l, conn)->backend));
+  if (broken && CONN(l, conn)->direct < 0) {
+    g_autofree char *words = g_strdup_printf("writes garbage to %s: %s", name, broken);
+    verdict_wrong(l, words);
+  }
   host_unlock(l, conn);
   measure_socket(l, CONN(l, conn)->direct < 0 ? -1 : 0);
   conn_close(l, conn);

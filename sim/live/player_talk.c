@@ -209,13 +209,21 @@ static void ready(Live *l, guint conn) {
   is_heard(l, conn, HEARD_READY);
 }
 
+static void garbage(Live *l, guint conn, const char *what) {
+  g_autofree char *name = player_name(PLAYER(l, CONN(l, conn)->owner));
+  live_said(l, "pooler", name, "garbage", what);
+  g_autofree char *words = g_strdup_printf("writes garbage to %s: %s", name, what);
+  verdict_wrong(l, words);
+}
+
 void player_read(Live *l, guint conn, const guint8 *bytes, gsize n) {
   wired_feed(CONN(l, conn)->wired, bytes, n);
   for (;;) {
     ClientEvent e = wired_next(CONN(l, conn)->wired);
     if (e.kind == CLIENT_NOTHING) break;
     if (e.kind == CLIENT_READY) ready(l, conn);
-    if (e.kind == CLIENT_ERROR || e.kind == CLIENT_BROKEN) failed(l, conn, &e);
+    if (e.kind == CLIENT_ERROR) failed(l, conn, &e);
+    if (e.kind == CLIENT_BROKEN) return garbage(l, conn, e.text); /* and there is no reading on */
   }
   Conn *c = CONN(l, conn);
   if (c->fd >= 0 && wired_out(c->wired)->len) conn_send(l, conn, wired_out(c->wired));

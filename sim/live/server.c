@@ -236,6 +236,8 @@ static char *tag_of(Backend *b, bool row) {
 
 void backend_answer(Backend *b, const char *row, const char *sqlstate) {
   g_assert(b->at == AT_RUN);
+  g_autofree char *version = g_strdup_printf("PostgreSQL %s", b->config.server_version);
+  if (row && strstr(b->text, "version()")) row = version; /* which poolers ask, and read */
   static const char *const ends[] = {"COMMIT", "END", "ROLLBACK", NULL};
   if (!sqlstate && b->status == 'E' && !verb_of(b->text, ends)) sqlstate = "25P02";
   if (sqlstate) {

@@ -5,6 +5,7 @@
  *   waits.c    epoll, poll, select, sleeps, signals, children  random.c   what is random
  *   sockets.c  read, write, accept where they would wait       process.c  fork
  *   threads.c  pthread_*, sem_*                                park.c     conditions and futexes
+ *   connect.c  connects to servers, which take time
  *
  * It calls the kernel by number, never the functions that it stands before. It has no place for errors: where the gate
  * is gone the pooler ends at once, so that it never outlives its driver. All that it keeps belongs to a process whose
