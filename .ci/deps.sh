@@ -5,7 +5,7 @@ set -euo pipefail
 build=(gcc libc6-dev make pkg-config libglib2.0-dev libyaml-dev libjson-glib-dev libxxhash-dev libgraphviz-dev
        libnlopt-dev libdw-dev libssl-dev graphviz gnuplot-nox)
 tests=(libcunit1-dev clang clang-format clang-tidy cppcheck libclang-rt-14-dev valgrind libc6-dbg shellcheck gcovr
-       librsvg2-bin man-db locales spin postgresql-15 pgbouncer jq procps
+       librsvg2-bin man-db locales spin postgresql-15 pgbouncer pgpool2 libfaketime jq procps
        postgresql-server-dev-15)
 case ${1:-all} in
 build) wanted=("${build[@]}") ;;

@@ -87,6 +87,7 @@ LiveGate *live_gate_new(const GateConfig *c, GError **error) {
   LiveGate *g = g_new0(LiveGate, 1);
   g->config = *c;
   g->listener = g->pipe = g->ended = -1;
+  prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a pooler leaves behind is ours to bury, whatever our init does */
   g->lines = g_array_new(FALSE, TRUE, sizeof(GateLine));
   g->processes = g_array_new(FALSE, TRUE, sizeof(GateProcess));
   g->dir = find_faketime(g, error) ? g_dir_make_tmp("stampede-live-XXXXXX", error) : NULL;

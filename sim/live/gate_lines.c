@@ -69,9 +69,22 @@ static void thread_ends(int32_t pid, int32_t tid, gint64 end) {
   while (pid != tid && access(path, F_OK) == 0 && left_ms(end) > 0) usleep(THREAD_US);
 }
 
+/* Of what a pooler has made the tool becomes the parent when the maker is gone (gate.c), and so the one to bury it. */
+static void bury(LiveGate *g, pid_t group) {
+  enum { ROUNDS = 1000, ROUND_US = 500 };
+  for (guint i = 0; i < g->processes->len; i++) {
+    pid_t pid = g_array_index(g->processes, GateProcess, i).pid;
+    if (pid != group) kill(pid, SIGKILL); /* its first is buried already */
+  }
+  for (guint round = 0; round < ROUNDS && kill(-group, SIGKILL) == 0; round++)
+    if (waitpid(-group, NULL, WNOHANG) <= 0) usleep(ROUND_US);
+  for (guint i = 0; i < g->processes->len; i++)
+    waitpid(g_array_index(g->processes, GateProcess, i).pid, NULL, 0); /* that have left the group */
+}
+
 void gate_reap(LiveGate *g, bool wait) {
   if (!g->pooler || waitpid(g->pooler, &g->status, wait ? 0 : WNOHANG) != g->pooler) return;
-  kill(-g->pooler, SIGKILL); /* its children, which are still of its group */
+  bury(g, g->pooler);
   gate_sweeper_tell(g, g->pooler, false);
   g->pooler = 0;
 }

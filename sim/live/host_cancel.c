@@ -23,6 +23,7 @@ void host_cancel_came(Live *l, guint conn, const BackendEvent *e) {
     if (fault == FAULT_RESET) live_at(l, l->now, DO_CLOSE, conn, 0);
     return;
   }
+  c->packet = true;
   live_at(l, l->now + link_ns(l, LINK_CANCEL_TO_SERVER, c->owner, false), DO_MATCH, conn, 0);
 }
 
@@ -45,9 +46,10 @@ static int64_t deaf_ns(Live *l, const ServerConfig *s) {
   return (int64_t)live_choose(l, LIVE_SIGNAL, (uint64_t)s->signal_ns + 1);
 }
 
+/* Though whoever sent it may have closed: what was sent has come. */
 void host_match_cancel(Live *l, guint conn) {
   Conn *x = CONN(l, conn);
-  if (x->fd < 0) return;
+  x->packet = false;
   int target = HOST(l, x->owner)->down ? -1 : find_backend(l, x);
   x->cancel = verdict_attribute(l, conn, target);
   if (target >= 0) {
@@ -59,6 +61,7 @@ void host_match_cancel(Live *l, guint conn) {
   } else if (x->cancel >= 0) {
     verdict_cancel(l, (guint)x->cancel, OUT_LOST, -1);
   }
+  cancels_settle(l);
   guint owner = CONN(l, conn)->owner;
   if (live_fault(l, LINK_CANCEL_TO_SERVER, owner) == FAULT_NO_EOF) return;
   live_at(l, l->now + link_ns(l, LINK_CANCEL_TO_SERVER, owner, false), DO_CLOSE, conn, 0);

@@ -55,6 +55,7 @@ typedef struct {
   guint session;        /* of a client's; of whose query runs */
   RunState state;       /* of what runs */
   guint run;            /* which run of it this is */
+  bool packet;          /* of a cancel's at a server: it has come, and is not matched yet */
   bool cancelled, held; /* how it ended; its answer waits for a link that is cut */
   int lock;             /* that it holds or waits for; -1 */
   LockHold hold;        /* for how long */
@@ -101,6 +102,7 @@ typedef struct {
   int query, conn, from, aimed; /* from: the client's connection whose key it has; aimed: the server's connection that
                                    ran the query when it was sent; -1 */
   bool judged, stale, told, at_pooler; /* stale: the query of that name was sent again */
+  bool gone;                           /* the pooler has closed its connection */
 } Sent;                                /* a cancel of a client */
 
 typedef struct {
@@ -276,6 +278,7 @@ void cancel_send(Live *l, guint sent);
 void cancel_comes(Live *l, guint sent);
 void cancel_told(Live *l, guint sent);
 void cancel_gone(Live *l, guint conn);
+void cancels_settle(Live *l); /* those that the pooler has closed, and no packet is left that could be theirs */
 
 /* fitness.c */
 GError *live_refuses(const Scenario *s, const PoolerConfig *c); /* what is not driven; NULL: nothing */

@@ -128,16 +128,32 @@ void cancel_told(Live *l, guint sent) {
   if (--p->open_cancels == 0 && p->stage == P_FENCED) player_wake(l, x->client, 0);
 }
 
-/* The pooler has closed: of a cancel that came to no server this is all that is ever seen. */
+static void settle(Live *l, guint sent) {
+  const Sent *x = SENT(l, sent);
+  const PlayerSession *e = &PLAYER(l, x->client)->sessions[x->session];
+  bool runs = e->query == x->query && !x->stale && e->server_conn >= 0 && host_runs(l, (guint)e->server_conn);
+  verdict_cancel(l, sent, runs ? OUT_LOST : OUT_DROPPED, -1);
+}
+
+void cancels_settle(Live *l) {
+  for (guint i = 0; i < l->conns->len; i++)
+    if (CONN(l, i)->packet) return;
+  for (guint i = 0; i < l->sent->len; i++) {
+    const Sent *x = SENT(l, i);
+    bool later = x->judged || !x->gone;
+    for (guint k = 0; k < l->conns->len && !later; k++)
+      later = CONN(l, k)->kind == CONN_SERVER && CONN(l, k)->cancel == (int)i;
+    if (!later) settle(l, i);
+  }
+}
+
+/* The pooler has closed: of a cancel that came to no server this is all that is ever seen. One whose packet a pooler
+ * sends and forgets is closed before it is matched. */
 void cancel_gone(Live *l, guint conn) {
   guint sent = CONN(l, conn)->owner;
-  const Sent *x = SENT(l, sent);
   conn_close(l, conn);
-  if (!x->judged) {
-    const PlayerSession *e = &PLAYER(l, x->client)->sessions[x->session];
-    bool runs = e->query == x->query && !x->stale && e->server_conn >= 0 && host_runs(l, (guint)e->server_conn);
-    verdict_cancel(l, sent, runs ? OUT_LOST : OUT_DROPPED, -1);
-  }
+  SENT(l, sent)->gone = true;
+  cancels_settle(l);
   if (live_fault(l, LINK_CANCEL_TO_POOLER, 0) == FAULT_NO_EOF) {
     SENT(l, sent)->at_pooler = false;
     return;
