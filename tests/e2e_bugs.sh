@@ -10,7 +10,7 @@ cpu_within() {
   shift
   TIMEFORMAT='%U %S'
   used=$({ time "$@" >"$OUT" 2>"$ERR" </dev/null; } 2>&1)
-  check "more than $most s of CPU ($used): $*" awk -v most="$most" '{ exit !($1 + $2 <= most) }' <<<"$used"
+  check "more than $most s of CPU ($used): $*" awk "BEGIN { split(\"$used\", u); exit !(u[1] + u[2] <= $most) }"
 }
 
 # found SCENARIO WORDS: what is broken, with the shortest schedule.

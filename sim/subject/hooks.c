@@ -337,6 +337,9 @@ int stm_memcmp(const void *a, const void *b, size_t bytes) {
 void stm_touch(const void *at, size_t bytes, bool write) {
   touch_range(at, bytes, write ? MEM_WRITE : MEM_READ, PC);
 }
+void stm_pay(const void *at, size_t bytes, bool write) {
+  if (!subject_here->interleave) touch_range(at, bytes, write ? MEM_WRITE : MEM_READ, PC);
+}
 
 /* ---- atomics: a read-modify-write is a store. They are done with the strongest order; where processes go on operation
  * by operation the order that was asked for says what waits for what ---- */

@@ -51,8 +51,11 @@ void *stm_shared(const char *name, size_t bytes, size_t align);
 /* Names a part of it, for hot spots: `count` elements of `size` bytes, of the C type `type` (NULL: none). */
 void stm_structure(const char *name, const void *at, size_t size, size_t count, const char *type);
 void *stm_private(size_t bytes); /* like malloc, of this process, never given back; zeroed */
-/* An access that is not in instrumented code: what a function that you replace would have touched. */
+/* An access that is not in instrumented code: what a function that you replace would have touched. Said before it is
+ * done, as others may go on first. */
 void stm_touch(const void *at, size_t bytes, bool write);
+/* The same where nothing is loaded or stored, and only the cost counts: of what an stm_ function stands for. */
+void stm_pay(const void *at, size_t bytes, bool write);
 
 /* ---- waiting: each may let others go on ---- */
 typedef uint32_t StmLock, StmSemaphore; /* 0 is none */

@@ -1,6 +1,7 @@
 /* glue.c - what procarray.c and proc.c need of the rest of a PostgreSQL server, over stampede_subject.h.
  *
- * Compiled with the headers of the user's own tree, so every type and size is theirs, and without instrumentation. What
+ * Compiled with the headers of the user's own tree, so every type and size is theirs, and without instrumentation: what
+ * it touches of shared memory it tells (stm_touch) before it does, or a search through schedules would not know. What
  * the two files define and need is found by looking at their symbols: HAS_name, NEED_name (needs.h, made by `subject
  * build`); no version number is asked for. Whatever is needed and not here becomes a trap.
  *
@@ -233,22 +234,29 @@ void ShmemRequestStructWithOpts(const ShmemStructOpts *o) {
 }
 #endif
 
-/* ---- LWLocks: the word that would count holders keeps the number of the lock that stands for it ---- */
-static StmLock lock_of(LWLock *lock) {
-  uint32 id = lock->state.value;
-  if (id) return id;
-  const char *name = lock == ProcArrayLock ? "ProcArrayLock" : lock == XidGenLock ? "XidGenLock" : NULL;
-  char numbered[32];
-  if (!name) {
+/* ---- LWLocks: the word that would count holders keeps the number of the lock that stands for it, made at the start:
+ * which number a lock has must not depend on who takes which first ---- */
+static void make_lock(LWLock *lock) {
+  char numbered[40];
+  const char *name = lock == ProcArrayLock ? "ProcArrayLock" : lock == XidGenLock ? "XidGenLock" : numbered;
+  if (lock->tranche)
     snprintf(numbered, sizeof numbered, "LWLock of tranche %d", lock->tranche);
-    name = numbered;
-  }
-  return lock->state.value = stm_lock_new(name);
+  else
+    snprintf(numbered, sizeof numbered, "LWLock %d", (int)((LWLockPadded *)lock - MainLWLockArray));
+  lock->state.value = stm_lock_new(name);
+}
+static StmLock lock_of(const LWLock *lock) {
+  return lock->state.value;
+}
+static void make_locks(void) {
+  MainLWLockArray = stm_shared("LWLocks", NUM_FIXED_LWLOCKS * sizeof *MainLWLockArray, PG_CACHE_LINE_SIZE);
+  for (int i = 0; i < NUM_FIXED_LWLOCKS; i++) make_lock(&MainLWLockArray[i].lock);
 }
 #ifdef NEED_LWLockInitialize
 void LWLockInitialize(LWLock *lock, int tranche_id) {
   memset(lock, 0, sizeof *lock);
   lock->tranche = (uint16)tranche_id;
+  make_lock(lock);
 }
 #endif
 #ifdef NEED_LWLockAcquire
@@ -274,13 +282,13 @@ void LWLockReleaseAll(void) {
 #endif
 #ifdef NEED_LWLockHeldByMe
 bool LWLockHeldByMe(LWLock *lock) {
-  return lock->state.value && stm_lock_held(lock->state.value);
+  return stm_lock_held(lock_of(lock));
 }
 #endif
 #ifdef NEED_LWLockHeldByMeInMode
 bool LWLockHeldByMeInMode(LWLock *lock, LWLockMode mode) {
   (void)mode;
-  return lock->state.value && stm_lock_held(lock->state.value);
+  return stm_lock_held(lock_of(lock));
 }
 #endif
 
@@ -316,19 +324,19 @@ PGSemaphore PGSemaphoreCreate(void) {
 #endif
 #ifdef NEED_PGSemaphoreReset
 void PGSemaphoreReset(PGSemaphore sema) {
-  stm_touch(sema, 1, true);
+  stm_pay(sema, 1, true);
   stm_semaphore_reset(sema->id);
 }
 #endif
 #ifdef NEED_PGSemaphoreLock
 void PGSemaphoreLock(PGSemaphore sema) {
-  stm_touch(sema, 1, true);
+  stm_pay(sema, 1, true);
   stm_semaphore_down(sema->id);
 }
 #endif
 #ifdef NEED_PGSemaphoreUnlock
 void PGSemaphoreUnlock(PGSemaphore sema) {
-  stm_touch(sema, 1, true);
+  stm_pay(sema, 1, true);
   stm_semaphore_up(sema->id);
 }
 #endif
@@ -338,8 +346,11 @@ void PGSemaphoreUnlock(PGSemaphore sema) {
 int s_lock(volatile slock_t *lock, const char *file, int line, const char *func) {
   (void)file, (void)line, (void)func;
   int rounds = 0;
-  do stm_spin(), rounds++;
-  while (__atomic_exchange_n(lock, 1, __ATOMIC_SEQ_CST));
+  do {
+    stm_spin();
+    rounds++;
+    stm_touch((const void *)lock, sizeof *lock, true);
+  } while (__atomic_exchange_n(lock, 1, __ATOMIC_SEQ_CST));
   return rounds;
 }
 #endif
@@ -459,6 +470,7 @@ void SetLatch(Latch *latch) {
 #endif
 #ifdef NEED_ResetLatch
 void ResetLatch(Latch *latch) {
+  stm_touch(latch, sizeof *latch, true);
   latch->is_set = false;
 }
 #endif
@@ -466,6 +478,7 @@ void ResetLatch(Latch *latch) {
 /* ---- queues of 15 and earlier: a ring through its head; an element outside of one has no neighbours ---- */
 #ifdef NEED_SHMQueueInit
 void SHMQueueInit(SHM_QUEUE *queue) {
+  stm_touch(queue, sizeof *queue, true);
   queue->prev = queue->next = queue;
 }
 #endif
@@ -477,24 +490,26 @@ void SHMQueueElemInit(SHM_QUEUE *queue) {
 #endif
 #ifdef NEED_SHMQueueDelete
 void SHMQueueDelete(SHM_QUEUE *queue) {
+  stm_touch(queue, sizeof *queue, false);
   SHM_QUEUE *before = queue->prev, *after = queue->next;
-  stm_touch(queue, sizeof *queue, true);
   stm_touch(&before->next, sizeof before->next, true);
-  stm_touch(&after->prev, sizeof after->prev, true);
   before->next = after;
+  stm_touch(&after->prev, sizeof after->prev, true);
   after->prev = before;
+  stm_touch(queue, sizeof *queue, true);
   queue->prev = queue->next = NULL;
 }
 #endif
 #ifdef NEED_SHMQueueInsertBefore
 void SHMQueueInsertBefore(SHM_QUEUE *queue, SHM_QUEUE *elem) {
+  stm_touch(&queue->prev, sizeof queue->prev, false);
   SHM_QUEUE *before = queue->prev;
   stm_touch(elem, sizeof *elem, true);
-  stm_touch(&before->next, sizeof before->next, true);
-  stm_touch(&queue->prev, sizeof queue->prev, true);
   elem->next = queue;
   elem->prev = before;
+  stm_touch(&before->next, sizeof before->next, true);
   before->next = elem;
+  stm_touch(&queue->prev, sizeof queue->prev, true);
   queue->prev = elem;
 }
 #endif
@@ -613,7 +628,7 @@ extern const ShmemCallbacks ProcGlobalShmemCallbacks, ProcArrayShmemCallbacks;
 
 static void start(void) {
   if (options.gap) stm_shared("gap", options.gap, PG_CACHE_LINE_SIZE);
-  MainLWLockArray = stm_shared("LWLocks", NUM_FIXED_LWLOCKS * sizeof *MainLWLockArray, PG_CACHE_LINE_SIZE);
+  make_locks();
   start_transactions();
 #ifdef HAS_ProcGlobalShmemCallbacks
   ProcGlobalShmemCallbacks.request_fn(ProcGlobalShmemCallbacks.opaque_arg);
@@ -703,13 +718,16 @@ static void snapshot_entry(int64_t unused) {
 static void begin_with_xid(int64_t unused) {
   (void)unused;
   must_be_connected();
+  stm_touch(&MyProc->xid, sizeof MyProc->xid, false);
   if (TransactionIdIsValid(MyProc->xid)) give_up("has an xid already");
   LWLockAcquire(XidGenLock, LW_EXCLUSIVE);
   stm_touch(&TRANSACTIONS->nextXid, sizeof TRANSACTIONS->nextXid, true);
   TransactionId xid = XidFromFullTransactionId(TRANSACTIONS->nextXid);
   FullTransactionIdAdvance(&TRANSACTIONS->nextXid);
-  stm_touch(&ProcGlobal->xids[MyProc->pgxactoff], sizeof xid, true);
-  ProcGlobal->xids[MyProc->pgxactoff] = xid;
+  stm_touch(&MyProc->pgxactoff, sizeof MyProc->pgxactoff, false);
+  TransactionId *mirror = &ProcGlobal->xids[MyProc->pgxactoff];
+  stm_touch(mirror, sizeof xid, true);
+  *mirror = xid;
   stm_touch(&MyProc->xid, sizeof xid, true);
   MyProc->xid = xid;
   LWLockRelease(XidGenLock);
@@ -719,6 +737,7 @@ static void begin_with_xid(int64_t unused) {
 static void end_transaction(int64_t unused) {
   (void)unused;
   must_be_connected();
+  stm_touch(&MyProc->xid, sizeof MyProc->xid, false);
   ProcArrayEndTransaction(MyProc, MyProc->xid);
 }
 
