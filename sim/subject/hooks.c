@@ -352,6 +352,10 @@ static __attribute__((noinline)) void touch_atomic(const volatile void *a, uint6
   hooks.atomic = 0;
   hooks.update = false;
 }
+void subject_touch_atomic(const volatile void *at, uint64_t bytes, MemAccess access, bool update, int order,
+                          const void *pc) {
+  touch_atomic(at, bytes, access, update, order, pc);
+}
 /* A compare-and-exchange that fails has an order of its own, no stronger than this. */
 #define UPDATES(order) touch_atomic(a, sizeof *a, MEM_WRITE, true, order, PC)
 

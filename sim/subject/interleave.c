@@ -166,6 +166,15 @@ void interleave_spin(const void *pc) {
   stop_before(OPERATION_SPIN, 0, 0, pc);
 }
 
+bool interleave_is_buffered(void) {
+  return here()->tso;
+}
+void interleave_store(volatile void *word, uint8_t value) {
+  volatile uint8_t *at = word;
+  interleave_log(here(), (uint64_t)((const volatile char *)at - here()->s->base), 1);
+  *at = value;
+}
+
 /* ---- from outside ---- */
 
 /* From one call to the next without a stop in between: nobody could notice. */

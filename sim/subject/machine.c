@@ -69,6 +69,7 @@ Subject *subject_new(Image *image, World *w, Segment *segment, bool lines, int64
   s->locks = g_array_new(FALSE, TRUE, sizeof(Lock));
   g_array_set_clear_func(s->locks, clear_lock);
   g_array_set_size(s->locks, 1);
+  s->spinlocks = g_hash_table_new(NULL, NULL);
   s->semaphores = g_array_new(FALSE, TRUE, sizeof(Semaphore));
   g_array_set_clear_func(s->semaphores, clear_semaphore);
   g_array_set_size(s->semaphores, 1);
@@ -91,6 +92,7 @@ void subject_free(Subject *s) {
   g_array_unref(s->dirty);
   g_hash_table_unref(s->row_of);
   g_array_unref(s->locks);
+  g_hash_table_unref(s->spinlocks);
   g_array_unref(s->semaphores);
   munmap(s->base, s->reserved);
   munmap(s->heap, HEAP_MOST);

@@ -127,6 +127,7 @@ StmLock stm_lock_new(const char *name) {
 static Lock *lock_of(Subject *s, StmLock lock, const void *pc) {
   if (!lock || lock >= s->locks->len) subject_broken(pc, "no such lock: %u", lock);
   Lock *l = &g_array_index(s->locks, Lock, lock);
+  if (l->spin) subject_broken(pc, "%s is a spinlock", l->name);
   if (!l->lock) l->lock = lock_new(s->w, l->name);
   return l;
 }
@@ -198,7 +199,7 @@ void stm_lock_release_all(void) {
   Subject *s = here();
   if (s->alone) return;
   for (guint i = s->locks->len - 1; s->interleave && i > 0; i--)
-    if (interleave_holds(i, PC)) interleave_unlock(i, PC);
+    if (!g_array_index(s->locks, Lock, i).spin && interleave_holds(i, PC)) interleave_unlock(i, PC);
   if (s->interleave) return;
   SiteId held[LOCKS_HELD_MAX];
   if (!lock_held_by(s->w, s->running->self, held, LOCKS_HELD_MAX)) return;
@@ -211,6 +212,7 @@ void stm_lock_release_all(void) {
 void subject_measure_locks(const Subject *s) {
   for (guint i = 1; i < s->locks->len; i++) {
     const Lock *l = &g_array_index(s->locks, Lock, i);
+    if (l->spin) continue;
     g_autofree char *metric = g_strdup_printf("lock[%s].taken", l->name);
     ledger_add(world_ledger(s->w), metric, (double)l->taken);
   }
@@ -290,9 +292,12 @@ bool subject_semaphore_off(const Subject *s, GString *why) {
 /* ---- time, and who runs ---- */
 
 void stm_spin(void) {
+  subject_spin(PC);
+}
+void subject_spin(const void *pc) {
   Subject *s = here();
-  if (s->alone) subject_broken(PC, "endless: spins while nobody else is there");
-  if (s->interleave) return interleave_spin(PC);
+  if (s->alone) subject_broken(pc, "endless: spins while nobody else is there");
+  if (s->interleave) return interleave_spin(pc);
   subject_settle();
   subject_stop(step_sleep(SPIN_NS));
 }

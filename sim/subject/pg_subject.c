@@ -241,6 +241,12 @@ static void name_parts(PgSubject *p) {
                          (uint64_t)(p->pools.max_backends + p->pools.prepared), NULL);
 }
 
+/* Where it is made with no name of its own. */
+static void name_spinlock(const char *member, const ImageField *f, void *data) {
+  const PgSubject *p = data;
+  if (f->size <= 4) subject_name_spinlock(p->s, p->hdr + f->offset, member);
+}
+
 static void watch(PgSubject *p) {
   uint64_t procs = subject_address(p->s, p->all_procs), total = (uint64_t)p->pools.total;
   subject_count_faults_in(p->s, procs, p->pgproc_size * total, p->page_size);
@@ -295,6 +301,7 @@ static bool lay_out(void *data, World *w, Segment *segment, const MemoryConfig *
   take_pools(p);
   if (!find_memory(p, error)) return false;
   name_parts(p);
+  image_each_field(p->image, "PROC_HDR", name_spinlock, p);
   watch(p);
   p->listed = g_new0(guint8, (gsize)p->pools.total);
   p->looked = UINT64_MAX;

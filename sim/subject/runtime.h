@@ -56,6 +56,7 @@ typedef struct {
   ObjectId lock; /* of the world; 0 before it is first asked for */
   char *name;
   int64_t taken; /* in time: how often */
+  bool spin;     /* spinlocks.c */
 } Lock;
 typedef struct {
   ObjectId queue;   /* 0 before anybody waits */
@@ -88,8 +89,9 @@ struct Subject {
   void (*before)(void *data);
   void *before_data;
   GArray *locks, *semaphores;
-  bool trapped; /* the fault is a trap's: something is missing in the manifest */
-  bool lines;   /* cache lines are counted */
+  GHashTable *spinlocks; /* address in the segment -> number among the locks */
+  bool trapped;          /* the fault is a trap's: something is missing in the manifest */
+  bool lines;            /* cache lines are counted */
   uint32_t *line_owner, *word_owner, owners;
   struct Interleave *interleave; /* others decide who goes on, operation by operation; NULL: time does */
   bool alone, starting;          /* nobody else is there; `start` runs */
@@ -144,6 +146,13 @@ bool interleave_try_down(StmSemaphore sem, const void *pc);
 void interleave_up(StmSemaphore sem, const void *pc);
 void interleave_reset(StmSemaphore sem, const void *pc);
 void interleave_spin(const void *pc);
+bool interleave_is_buffered(void);                         /* total store order */
+void interleave_store(volatile void *word, uint8_t value); /* with what was done last: nobody comes in between */
+
+/* ---- objects.c, hooks.c, for spinlocks.c ---- */
+void subject_spin(const void *pc);
+void subject_touch_atomic(const volatile void *at, uint64_t bytes, MemAccess access, bool update, int order,
+                          const void *pc);
 
 /* ---- crash.c ---- */
 void subject_watch_crashes(void); /* once a process; from then on its signals are looked at */

@@ -27,7 +27,8 @@ bool subject_start(Subject *s, GError **error);
 /* ---- structures, for hot spots ---- */
 void subject_name_structure(Subject *s, const char *name, const void *at, uint64_t size, uint64_t count,
                             const char *type);
-uint64_t subject_address(const Subject *s, const void *at); /* in the segment */
+void subject_name_spinlock(Subject *s, const void *word, const char *name); /* if there is one */
+uint64_t subject_address(const Subject *s, const void *at);                 /* in the segment */
 const void *subject_at(const Subject *s, uint64_t address);
 /* Stores of `size` bytes at `offset` of each element are counted apart (followers), those of the running process's own
  * element (subject_own_word) not. bytes 0: none. */

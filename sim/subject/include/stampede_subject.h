@@ -71,6 +71,11 @@ bool stm_semaphore_try(StmSemaphore s);
 void stm_semaphore_up(StmSemaphore s);
 void stm_semaphore_reset(StmSemaphore s); /* count 0 */
 void stm_spin(void);                      /* once round a spin loop: others go on first */
+/* A spinlock: a byte of shared memory that is 1 while somebody has it. Made in `start`; the name is for people, of
+ * "&ProcGlobal->freeProcsLock" what comes last. */
+void stm_spin_init(volatile void *byte, const char *name);
+void stm_spin_lock(volatile void *byte);
+void stm_spin_unlock(volatile void *byte);
 int64_t stm_now_us(void);
 void stm_sleep_us(int64_t us);
 

@@ -341,19 +341,7 @@ void PGSemaphoreUnlock(PGSemaphore sema) {
 }
 #endif
 
-/* ---- spinlocks: the uncontended path is inline in the files (overlay/storage/s_lock.h) ---- */
-#ifdef NEED_s_lock
-int s_lock(volatile slock_t *lock, const char *file, int line, const char *func) {
-  (void)file, (void)line, (void)func;
-  int rounds = 0;
-  do {
-    stm_spin();
-    rounds++;
-    stm_touch((const void *)lock, sizeof *lock, true);
-  } while (__atomic_exchange_n(lock, 1, __ATOMIC_SEQ_CST));
-  return rounds;
-}
-#endif
+/* ---- spinlocks are in overlay/storage/s_lock.h ---- */
 #ifdef NEED_update_spins_per_delay
 int update_spins_per_delay(int shared_spins_per_delay) {
   return shared_spins_per_delay;
