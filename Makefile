@@ -100,8 +100,8 @@ $(BUILD)/subjects/%.so: sim/subject/bundled/%.yaml $(wildcard sim/subject/bundle
 	$(Q)CC=$(SUBJECT_CC) $(PROGRAM) subject build --quiet --manifest $< -o $@
 # The subject of tests, and who loads it: it calls back into the program.
 TEST_SUBJECTS := $(patsubst tests/subjects/%.yaml,$(BUILD)/tests/subjects/%.so,$(wildcard tests/subjects/*.yaml))
-$(BUILD)/tests/subjects/%.so: tests/subjects/%.yaml $(wildcard tests/subjects/*.[ch]) \
-    sim/subject/include/stampede_subject.h $(PROGRAM)
+$(BUILD)/tests/subjects/%.so: tests/subjects/%.yaml $(wildcard tests/subjects/*.[ch]) $(wildcard sim/subject/postgres/*.c) \
+    $(wildcard sim/subject/postgres/overlay/*/*.h) sim/subject/include/stampede_subject.h $(PROGRAM)
 	@mkdir -p $(@D)
 	@echo subject $@
 	$(Q)CC=$(SUBJECT_CC) $(PROGRAM) subject build --quiet --manifest $< -o $@

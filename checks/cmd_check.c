@@ -158,9 +158,8 @@ static int check(const App *app, const char *name, const CliOptions *o, const Ch
   bool code = scenario_given(s, "subject") && scenario_given(s, "processes");
   if (code && !view->word && !estimate && !verify) return check_subject(app, s, o, f, g);
   if (schedule_flags_given(g) || g_strcmp0(f->strategy, "dpor") == 0)
-    return cli_refuse(EXIT_INPUT,
-                      "--strategy dpor, --preemptions, --delays, --max-schedules and --max-steps are for scenarios "
-                      "whose processes run a subject's code");
+    return cli_refuse(EXIT_INPUT, "--strategy dpor, --preemptions, --delays, --max-schedules, --max-steps and "
+                                  "--without-lock are for scenarios whose processes run a subject's code");
   if (!check_flags_search(f, &options.search)) return EXIT_INPUT;
   gint64 last = g_get_monotonic_time();
   bool shown = !o->quiet && isatty(STDERR_FILENO);
@@ -201,6 +200,8 @@ int cmd_check(const App *app, int argc, char **argv) {
       {"delays", 0, 0, G_OPTION_ARG_INT, &g.delays, "of a subject, dfs: schedules with at most N", "N"},
       {"max-schedules", 0, 0, G_OPTION_ARG_INT64, &g.max_schedules, "of a subject: stop after N schedules", "N"},
       {"max-steps", 0, 0, G_OPTION_ARG_INT, &g.max_steps, "of a subject: a schedule is cut after N steps (10000)", "N"},
+      {"without-lock", 0, 0, G_OPTION_ARG_STRING_ARRAY, &g.without,
+       "of a subject: as if this lock were not there; may be given again", "NAME"},
       {"estimate", 0, 0, G_OPTION_ARG_NONE, &estimate, "only guess how many states there are", NULL},
       {"verify-reductions", 0, 0, G_OPTION_ARG_NONE, &verify,
        "only try, state by state, whether --reduce leaves out nothing but what it may", NULL},
@@ -222,5 +223,6 @@ int cmd_check(const App *app, int argc, char **argv) {
   g_free(view.out);
   cli_clear(&o);
   check_flags_clear(&f);
+  schedule_flags_clear(&g);
   return status;
 }

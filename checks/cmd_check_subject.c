@@ -10,8 +10,12 @@ void schedule_flags_init(ScheduleFlags *f) {
   *f = (ScheduleFlags){.preemptions = -1, .delays = -1, .max_steps = MAX_STEPS_DEFAULT};
 }
 
+void schedule_flags_clear(ScheduleFlags *f) {
+  g_strfreev(f->without);
+}
+
 bool schedule_flags_given(const ScheduleFlags *f) {
-  return f->preemptions != -1 || f->delays != -1 || f->max_schedules || f->max_steps != MAX_STEPS_DEFAULT;
+  return f->preemptions != -1 || f->delays != -1 || f->max_schedules || f->max_steps != MAX_STEPS_DEFAULT || f->without;
 }
 
 static bool strategy_of(const char *word, SchedulesStrategy *out) {
@@ -77,6 +81,7 @@ int check_subject(const App *app, const Scenario *s, const CliOptions *o, const 
   int n = f->walks ? f->walks : WALKS_DEFAULT;
   Job j = {.app = app, .s = s, .o = o};
   j.options.shrink = true;
+  j.options.without = (const char *const *)g->without;
   j.options.search = (SchedulesOptions){.strategy = strategy,
                                         .preemptions = g->preemptions,
                                         .delays = g->delays,

@@ -8,8 +8,10 @@ typedef struct {
   int preemptions, delays; /* -1: any number */
   gint64 max_schedules;    /* 0: any number */
   int max_steps;
+  char **without; /* names of locks; NULL: none */
 } ScheduleFlags;
 
 void schedule_flags_init(ScheduleFlags *f);
+void schedule_flags_clear(ScheduleFlags *f);
 bool schedule_flags_given(const ScheduleFlags *f);
 int check_subject(const App *app, const Scenario *s, const CliOptions *o, const CheckFlags *f, const ScheduleFlags *g);

@@ -2,7 +2,7 @@
  *
  * Why the proc array is looked at when its lock is got: all that is written there is written under that lock, so what
  * one who gets it finds is the same in all orders that the reduction takes for one, and no order need be tried for the
- * look. Without the lock (--without-lock) it is a look at the place where the lock was got before. */
+ * look. Without the lock (--without-lock) who would have taken it looks then: a load of all memory. */
 #include "checks/schedules_judge.h"
 #include "checks/checks.h"
 #include "sim/subject/plain.h"
@@ -98,8 +98,8 @@ void judge_state(ScheduleJudge *j, bool at_end) {
 }
 
 static bool gets_array(const ScheduleJudge *j, const Operation *op) {
-  bool takes = operation_takes(op->kind) || op->kind == OPERATION_LOCAL; /* LOCAL: it is left out */
-  return takes && j->array_lock && op->object == j->array_lock;
+  if (!j->array_lock) return false;
+  return operation_takes(op->kind) ? op->object == j->array_lock : op->left_out == j->array_lock;
 }
 
 void judge_step(ScheduleJudge *j, const Operation *op, bool failed) {
@@ -138,6 +138,7 @@ void judge_init(ScheduleJudge *j, const Model *model, Interleave *code, RunResul
   j->array_lock = interleave_lock_named(code, "ProcArrayLock");
   j->xid_lock = interleave_lock_named(code, "XidGenLock");
   for (guint i = 0; i < run->checks->len; i++) j->asks_array |= of_array(check_at(j, i));
+  if (j->asks_array) interleave_looks_when_taken(code, j->array_lock);
 }
 
 void judge_clear(ScheduleJudge *j) {

@@ -102,9 +102,16 @@ static void text_coverage(const SubjectCheck *c, GString *out) {
   text_rest(c, out);
 }
 
+static void text_without(const SubjectCheck *c, GString *out) {
+  for (const char *const *name = c->without; name && *name; name++)
+    g_string_append_printf(out, "%s%s", name == c->without ? "  without " : ", ", *name);
+}
+
 void subject_check_text(const SubjectCheck *c, GString *out) {
-  g_string_append_printf(out, "stampede %s  check %s  seed %" G_GUINT64_FORMAT "  subject %s  schedules\n\n",
+  g_string_append_printf(out, "stampede %s  check %s  seed %" G_GUINT64_FORMAT "  subject %s  schedules",
                          STAMPEDE_VERSION, c->run->scenario, c->options.seed, c->run->subject);
+  text_without(c, out);
+  g_string_append(out, "\n\n");
   text_verdicts(c, out);
   text_told(c, out);
   g_string_append_printf(out, "\n%s  ", run_verdict_word(c->run->verdict));
@@ -178,6 +185,15 @@ static void json_coverage(const SubjectCheck *c, Output *o) {
   output_str(o, "},\n");
 }
 
+static void json_without(const SubjectCheck *c, Output *o) {
+  output_str(o, "  \"without_locks\": [");
+  for (const char *const *name = c->without; name && *name; name++) {
+    if (name != c->without) output_str(o, ", ");
+    output_string(o, *name);
+  }
+  output_str(o, "],\n");
+}
+
 void subject_check_json(const SubjectCheck *c, Output *o) {
   const SchedulesResult *r = c->search;
   output_str(o, "{\n");
@@ -190,6 +206,7 @@ void subject_check_json(const SubjectCheck *c, Output *o) {
   report_json_text(o, "strategy", strategy_word(c->options.strategy));
   report_json_text(o, "memory_order", c->tso ? "tso" : "sc");
   report_json_uint(o, "processes", c->processes);
+  json_without(c, o);
   report_json_text(o, "stopped", c->run->stopped);
   report_json_text(o, "end", stop_words(c));
   report_json_uint(o, "schedules", r->schedules);

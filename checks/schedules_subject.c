@@ -170,7 +170,13 @@ static void make_engine(World *w, void *data) {
   ((Bound *)data)->engine = engine_new(w, &(EngineConfig){0});
 }
 
-static bool bind_model(Bound *b, const App *app, const Scenario *s, GError **error) {
+static bool leave_locks_out(Bound *b, const char *const *names, GError **error) {
+  for (; names && *names; names++)
+    if (!interleave_without(b->code, *names, error)) return false;
+  return true;
+}
+
+static bool bind_model(Bound *b, const App *app, const Scenario *s, const char *const *without, GError **error) {
   Costs costs;
   scenario_costs(s, &costs);
   b->model = model_build(s, &costs, make_engine, b, error);
@@ -184,7 +190,7 @@ static bool bind_model(Bound *b, const App *app, const Scenario *s, GError **err
   if (!expect_checks(s, b->model, &app->checks, r, error)) return false;
   b->code = interleave_new(model_subject(b->model), scenario_is(s, "machine.memory_order", "tso"));
   judge_init(&b->judge, b->model, b->code, r);
-  return add_processes(b, s, error);
+  return leave_locks_out(b, without, error) && add_processes(b, s, error);
 }
 
 static void bound_clear(Bound *b) {
@@ -342,11 +348,12 @@ static void shrink(Bound *b, SchedulesResult *r, guint max_steps) {
 SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectCheckOptions *o, GError **error) {
   Bound b = {.calls = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref)};
   SubjectCheck *c = NULL;
-  if (bind_model(&b, app, s, error)) {
+  if (bind_model(&b, app, s, o->without, error)) {
     c = g_new0(SubjectCheck, 1);
     c->run = g_steal_pointer(&b.run);
     b.run = c->run;
     c->options = o->search;
+    c->without = o->without;
     c->options.seed = scenario_seed(s);
     g_autoptr(GPtrArray) wanted = expected_broken(s);
     c->options.wanted = (const char *const *)wanted->pdata;

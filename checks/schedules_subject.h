@@ -6,7 +6,8 @@
 
 typedef struct {
   SchedulesOptions search;
-  bool shrink; /* counterexamples to the fewest preemptions */
+  bool shrink;                /* counterexamples to the fewest preemptions */
+  const char *const *without; /* names of locks to leave out, NULL at the end; NULL: none */
 } SubjectCheckOptions;
 
 typedef struct {
@@ -20,6 +21,7 @@ typedef struct {
   RunResult *run; /* verdicts and expectations */
   SchedulesResult *search;
   SchedulesOptions options;
+  const char *const *without; /* of the options */
   guint processes;
   bool tso;         /* total store order */
   bool observed;    /* checks of every state: their look was an operation among the others */

@@ -166,13 +166,13 @@ static void add_includes(const Build *b, GPtrArray *words) {
 static GPtrArray *compile_words(const Build *b, bool source) {
   GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
   add_word(words, "%s", b->compiler);
+  if (source && b->m->overlay) add_word(words, "-I%s/%s", b->m->folder, b->m->overlay); /* before any of the flags */
   add_all(words, (const char *const *)b->m->flags);
   add_all(words, (const char *const *)b->flags);
   add_all(words, always);
   if (b->clang) add_word(words, "-gdwarf-aranges"); /* places are found by these; gcc writes them anyhow */
   if (source) add_all(words, instrument);
   if (source) add_all(words, b->clang ? instrument_clang : instrument_gcc);
-  if (source && b->m->overlay) add_word(words, "-I%s/%s", b->m->folder, b->m->overlay);
   if (!source) add_word(words, "-I%s", b->folder);
   add_word(words, "-I%s", b->o->include);
   add_includes(b, words);

@@ -1,6 +1,8 @@
 /* interleave.c - see interleave.h. A process runs on its stack until it is about to do something that others could
  * notice, says what, and yields; going on with it does that. interleave_past.c leads back. */
 #include "sim/subject/interleave_parts.h"
+#include "sim/scenario/keys.h"
+#include "sim/scenario/scenario.h"
 #include <string.h>
 
 static Interleave *here(void) {
@@ -13,6 +15,8 @@ static void stop_before(OperationKind kind, uint64_t object, uint64_t bytes, con
   Interleave *x = here();
   Runner *r = x->running;
   r->next = (Operation){.kind = kind, .bytes = (uint32_t)bytes, .object = object, .pc = pc, .atomic = hooks.atomic};
+  r->next.left_out = r->left_out;
+  r->left_out = 0;
   if (r->kept_bytes && ++r->kept_stops > 1) r->kept_bytes = 0;
   coro_yield(subject_here->running->stack);
 }
@@ -63,6 +67,9 @@ static Holders *holders_of(Interleave *x, StmLock lock, const void *pc) {
   while (x->holders->len <= lock) g_array_append_val(x->holders, none);
   return &g_array_index(x->holders, Holders, lock);
 }
+static bool left_out(const Interleave *x, StmLock lock) {
+  return lock && lock < x->s->locks->len && g_array_index(x->s->locks, Lock, lock).left_out;
+}
 static int self_of(const Interleave *x) {
   return (int)(x->running - runner_at(x, 0));
 }
@@ -82,8 +89,17 @@ static void take(Interleave *x, StmLock lock, bool shared) {
   x->changed = true;
 }
 
+static void do_without(Interleave *x, StmLock lock, const void *pc) {
+  bool looks = lock == x->looked_when_taken && !x->tso;
+  uint64_t bytes = looks ? segment_size(x->s->segment) : 0;
+  g_assert(lock <= UINT16_MAX);
+  x->running->left_out = (uint16_t)lock;
+  stop_before(looks ? OPERATION_READ : OPERATION_LOCAL, 0, MIN(bytes, UINT32_MAX), pc);
+}
+
 void interleave_lock(StmLock lock, bool shared, const void *pc) {
   Interleave *x = here();
+  if (left_out(x, lock)) return do_without(x, lock, pc);
   if (lock_holds(holders_of(x, lock, pc), self_of(x)))
     subject_broken(pc, "%s is asked for by who holds it", lock_name(x, lock));
   stop_before(shared ? OPERATION_LOCK_SHARED : OPERATION_LOCK, lock, 0, pc);
@@ -92,6 +108,7 @@ void interleave_lock(StmLock lock, bool shared, const void *pc) {
 
 bool interleave_try(StmLock lock, bool shared, const void *pc) {
   Interleave *x = here();
+  if (left_out(x, lock)) return do_without(x, lock, pc), true;
   if (lock_holds(holders_of(x, lock, pc), self_of(x))) return false;
   stop_before(shared ? OPERATION_TRY_SHARED : OPERATION_TRY, lock, 0, pc);
   x->failed = !free_for(holders_of(x, lock, pc), shared);
@@ -101,6 +118,7 @@ bool interleave_try(StmLock lock, bool shared, const void *pc) {
 
 void interleave_unlock(StmLock lock, const void *pc) {
   Interleave *x = here();
+  if (left_out(x, lock)) return;
   int self = self_of(x);
   Holders *h = holders_of(x, lock, pc);
   if (!lock_holds(h, self)) subject_broken(pc, "%s is released by who does not hold it", lock_name(x, lock));
@@ -115,7 +133,7 @@ void interleave_unlock(StmLock lock, const void *pc) {
 }
 
 bool interleave_holds(StmLock lock, const void *pc) {
-  return lock_holds(holders_of(here(), lock, pc), self_of(here()));
+  return left_out(here(), lock) || lock_holds(holders_of(here(), lock, pc), self_of(here()));
 }
 
 /* ---- semaphores, spinning ---- */
@@ -261,6 +279,42 @@ bool interleave_ended(const Interleave *x, int p) {
 }
 int interleave_process(const Interleave *x, int p) {
   return runner_at(x, p)->process;
+}
+
+/* Of names that differ only in a number at their end one stands for all: "LWLock N". */
+static void add_name(GPtrArray *names, const char *name) {
+  gsize n = strlen(name), digits = 0;
+  while (digits < n && g_ascii_isdigit(name[n - digits - 1])) digits++;
+  char *stem = digits && digits < n ? g_strdup_printf("%.*sN", (int)(n - digits), name) : g_strdup(name);
+  if (g_ptr_array_find_with_equal_func(names, stem, g_str_equal, NULL))
+    g_free(stem);
+  else
+    g_ptr_array_add(names, stem);
+}
+
+static bool no_lock(const Interleave *x, const char *name, GError **error) {
+  g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 1; i < x->locks; i++) add_name(names, lock_name(x, i));
+  g_ptr_array_add(names, NULL);
+  const char *near = nearest_name(name, (const char *const *)names->pdata);
+  g_autofree char *all = g_strjoinv(", ", (char **)names->pdata);
+  g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_INPUT,
+              "--without-lock %s: the subject has no lock of that name%s%s; it has %s", name,
+              near ? ", the nearest is " : "", near ? near : "", *all ? all : "none");
+  return false;
+}
+
+bool interleave_without(Interleave *x, const char *name, GError **error) {
+  bool found = false;
+  for (guint i = 1; i < x->locks; i++) {
+    if (strcmp(lock_name(x, i), name) != 0) continue;
+    g_array_index(x->s->locks, Lock, i).left_out = found = true;
+  }
+  return found || no_lock(x, name, error);
+}
+
+void interleave_looks_when_taken(Interleave *x, StmLock lock) {
+  x->looked_when_taken = lock;
 }
 
 StmLock interleave_lock_named(const Interleave *x, const char *name) {

@@ -47,7 +47,12 @@ int interleave_processes(const Interleave *x);
 guint interleave_buffers(const Interleave *x);
 bool interleave_over(const Interleave *x); /* all have made their calls, or left by stm_exit; buffers are empty */
 bool interleave_ended(const Interleave *x, int p);
-int interleave_process(const Interleave *x, int p);                   /* its number for subject.h */
+int interleave_process(const Interleave *x, int p); /* its number for subject.h */
+/* As if no lock of that name were there: who asks for it has it, whoever else has. False and *error
+ * (SCENARIO_ERROR_INPUT): there is none of that name; those that there are, and the nearest. */
+bool interleave_without(Interleave *x, const char *name, GError **error);
+/* Checks look at all memory when `lock` is taken. Where it is left out, that is an operation that others may notice. */
+void interleave_looks_when_taken(Interleave *x, StmLock lock);
 StmLock interleave_lock_named(const Interleave *x, const char *name); /* 0: there is none */
 bool interleave_is_held(const Interleave *x, StmLock lock);           /* exclusively, by anybody */
 

@@ -9,6 +9,7 @@ typedef struct {
   const InterleaveCall *calls;
   guint call; /* under way */
   bool ended;
+  uint16_t left_out; /* for the next operation */
   Operation next;
   /* What was loaded by the first half of a copy. Code has a pointer to it on its stack, so it never moves; room that
    * was outgrown lives on. */
@@ -64,6 +65,7 @@ struct Interleave {
   char *heap_first; /* contents of private memory in the first state */
   size_t heap_bytes;
   guint locks, semaphores; /* there in the first state */
+  StmLock looked_when_taken;
   uint64_t watched_from, watched_to;
   bool failed, changed; /* by the operation just done */
   GArray *past;         /* of Past, by step */

@@ -11,6 +11,27 @@ const char *interleave_call(const Interleave *x, int p) {
   return r->ended ? NULL : r->calls[r->call].name;
 }
 
+typedef struct {
+  uint64_t at;
+  const char *member;
+  ImageField field;
+} Covering;
+
+static void look_for_field(const char *member, const ImageField *f, void *data) {
+  Covering *c = data;
+  if (c->at - f->offset < MAX(f->size, 1)) c->member = member, c->field = *f;
+}
+
+/* ".pid", where its type is known; else the offset, if that is not 0 of a word. */
+static char *field_words(const Interleave *x, const Structure *st, uint64_t at) {
+  Covering c = {.at = at};
+  if (st->type) image_each_field(x->s->image, st->type, look_for_field, &c);
+  uint64_t in = at - c.field.offset;
+  if (c.member && !in) return g_strconcat(".", c.member, NULL);
+  if (c.member) return g_strdup_printf(".%s+%" G_GUINT64_FORMAT, c.member, in);
+  return at || st->size > 8 ? g_strdup_printf("+%" G_GUINT64_FORMAT, at) : g_strdup("");
+}
+
 static char *memory_words(const Interleave *x, const Operation *op) {
   const Structure *found = NULL;
   for (guint i = 1; i < x->s->structures->len; i++) {
@@ -18,10 +39,10 @@ static char *memory_words(const Interleave *x, const Operation *op) {
     if (op->object - st->base < st->bytes) found = st;
   }
   if (!found) return g_strdup("shared memory");
-  uint64_t in = op->object - found->base;
-  if (found->bytes == found->size) return g_strdup_printf("%s+%" G_GUINT64_FORMAT, found->name, in);
-  return g_strdup_printf("%s[%" G_GUINT64_FORMAT "]+%" G_GUINT64_FORMAT, found->name, in / found->size,
-                         in % found->size);
+  uint64_t in = op->object - found->base, element = in / found->size;
+  g_autofree char *field = field_words(x, found, in % found->size);
+  if (found->bytes == found->size) return g_strconcat(found->name, field, NULL);
+  return g_strdup_printf("%s[%" G_GUINT64_FORMAT "]%s", found->name, element, field);
 }
 
 char *interleave_words(const Interleave *x, const Operation *op) {
@@ -29,6 +50,7 @@ char *interleave_words(const Interleave *x, const Operation *op) {
                                       "tries (shared)", "releases", "releases", "downs",  "tries to down",  "ups",
                                       "stores",         "fences",   "spins",    "goes on"};
   const char *verb = verbs[op->kind];
+  if (op->left_out) return g_strdup_printf("goes on without %s", g_array_index(x->s->locks, Lock, op->left_out).name);
   if (operation_memory(op->kind) || op->kind == OPERATION_BUFFER) {
     g_autofree char *what = memory_words(x, op);
     return g_strdup_printf("%s %s%s", verb, what, op->own ? " (its own)" : "");

@@ -195,11 +195,16 @@ bool stm_lock_held(StmLock lock) {
   return s->alone || lock_held(s->w, lock_of(s, lock, PC)->lock, s->running->self);
 }
 
+static bool is_plain(const Subject *s, StmLock lock) {
+  const Lock *l = &g_array_index(s->locks, Lock, lock);
+  return !l->spin && !l->left_out;
+}
+
 void stm_lock_release_all(void) {
   Subject *s = here();
   if (s->alone) return;
   for (guint i = s->locks->len - 1; s->interleave && i > 0; i--)
-    if (!g_array_index(s->locks, Lock, i).spin && interleave_holds(i, PC)) interleave_unlock(i, PC);
+    if (is_plain(s, i) && interleave_holds(i, PC)) interleave_unlock(i, PC);
   if (s->interleave) return;
   SiteId held[LOCKS_HELD_MAX];
   if (!lock_held_by(s->w, s->running->self, held, LOCKS_HELD_MAX)) return;

@@ -33,6 +33,8 @@ typedef struct {
   uint32_t store;
   bool own;       /* a load that is answered by what is in its process's buffer */
   uint8_t atomic; /* of memory: 0 not, else 1 + the C memory order (__ATOMIC_RELAXED ...) */
+  /* The lock that it would have taken, were that not left out. A load then, of what who takes that lock looks at. */
+  uint16_t left_out;
 } Operation;
 
 static inline bool operation_memory(OperationKind k) {

@@ -57,6 +57,7 @@ typedef struct {
   char *name;
   int64_t taken; /* in time: how often */
   bool spin;     /* spinlocks.c */
+  bool left_out; /* operation by operation: as if it were not there */
 } Lock;
 typedef struct {
   ObjectId queue;   /* 0 before anybody waits */

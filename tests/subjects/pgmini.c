@@ -144,7 +144,7 @@ static void probe_locks(PGPROC *proc) {
   LWLockRelease(XidGenLock);
 }
 
-static void probe_all(void) {
+static pg_attribute_unused() void probe_all(void) {
   LWLockAcquire(XidGenLock, LW_EXCLUSIVE);
   probe_words(probe, (uint64)MyProcPid * 257);
   probe_unaligned(probe, (uint64)MyProcPid * 259);
@@ -261,7 +261,9 @@ void InitProcess(void) {
   OwnLatch(&MyProc->procLatch);
   PGSemaphoreReset(MyProc->sem);
   on_shmem_exit(ProcKill, 0);
+#ifndef NO_PROBE
   probe_all();
+#endif
 }
 
 bool HaveNFreeProcs(int n) {

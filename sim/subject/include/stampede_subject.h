@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STAMPEDE_SUBJECT_VERSION 2
+#define STAMPEDE_SUBJECT_VERSION 3
 #define STAMPEDE_SUBJECT_SYMBOL  "stampede_subject"
 
 typedef struct {
