@@ -345,10 +345,21 @@ static void shrink(Bound *b, SchedulesResult *r, guint max_steps) {
   b->observer = observer; /* one that was not shortened has the checks' look in it */
 }
 
+static bool comes_back(Bound *b, const Scenario *s, guint max_steps, GError **error) {
+  g_autoptr(GString) where = g_string_new(NULL);
+  if (interleave_comes_back(b->code, max_steps, where)) return true;
+  g_propagate_error(error,
+                    scenario_complain(s, "subject",
+                                      "%s is stored to by code that is not instrumented and does not say so (stm_touch "
+                                      "would); a search cannot undo that",
+                                      where->str));
+  return false;
+}
+
 SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectCheckOptions *o, GError **error) {
   Bound b = {.calls = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref)};
   SubjectCheck *c = NULL;
-  if (bind_model(&b, app, s, o->without, error)) {
+  if (bind_model(&b, app, s, o->without, error) && comes_back(&b, s, o->search.max_steps, error)) {
     c = g_new0(SubjectCheck, 1);
     c->run = g_steal_pointer(&b.run);
     b.run = c->run;

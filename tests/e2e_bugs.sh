@@ -45,6 +45,7 @@ pair s35-group-clear 'was cleared 0 times'
 
 # Its two steps in order are enough where each store is seen at once.
 exhausted bug-d79bf7612a-order-good
+found bug-d79bf7612a-order-bad 'emitter waits: spins'
 
 # One hand-over for the whole group, or one for each: 1 + 1 and 32 + 1, the snapshot's with it.
 check_status 0 "$STAMPEDE" run s35-hand-over-good

@@ -29,6 +29,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Interleave, interleave_free)
 int interleave_add(Interleave *x, const char *name, const InterleaveCall *calls);
 
 void interleave_restart(Interleave *x);
+/* Goes once through all processes, at most so many steps, and restarts. False, with the name of what was then not as it
+ * was at first: something stores there that is not instrumented, and says so by no stm_touch. */
+bool interleave_comes_back(Interleave *x, guint steps, GString *where);
 void interleave_back(Interleave *x, guint steps); /* to what it was after so many steps since the restart */
 /* Is a way back wanted? Unless it is, steps are quicker, and going back is a restart and all of them again. */
 void interleave_way_back(Interleave *x, bool wanted);
@@ -59,6 +62,7 @@ bool interleave_is_held(const Interleave *x, StmLock lock);           /* exclusi
 /* ---- words: to be freed by the caller ---- */
 const char *interleave_name(const Interleave *x, int p);
 const char *interleave_call(const Interleave *x, int p);          /* the call under way; NULL: none */
+char *interleave_at(const Interleave *x, uint64_t at);            /* "PGPROC[3].pid": what is at an address */
 char *interleave_words(const Interleave *x, const Operation *op); /* "reads slot.next (8 bytes)" */
 char *interleave_place(const Interleave *x, const Operation *op); /* "leave file.c:12" */
 char *interleave_held(const Interleave *x, int p);                /* "ListLock, GroupLock"; NULL: none */

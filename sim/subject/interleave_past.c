@@ -112,6 +112,33 @@ void interleave_restart(Interleave *x) {
   restart(x);
 }
 
+/* The first process that can go on, up to its end; spinning gives way. */
+static void go_through(Interleave *x, guint steps) {
+  int n = interleave_processes(x) + (int)interleave_buffers(x);
+  bool failed, changed;
+  Operation op;
+  for (int p = 0, gave_way = 0; p < n && gave_way < n && steps; p++) {
+    if (interleave_pending(x, p, &op) != INTERLEAVE_READY) continue;
+    gave_way = op.kind == OPERATION_SPIN ? gave_way + 1 : 0;
+    interleave_step(x, p, &failed, &changed);
+    steps--;
+    p = op.kind == OPERATION_SPIN && p + 1 < n ? p : -1;
+  }
+}
+
+bool interleave_comes_back(Interleave *x, guint steps, GString *where) {
+  uint64_t bytes = segment_size(x->s->segment), at = 0;
+  g_autofree char *first = g_memdup2(x->s->base, bytes);
+  interleave_restart(x);
+  go_through(x, steps);
+  interleave_restart(x);
+  if (memcmp(first, x->s->base, bytes) == 0) return true;
+  while (first[at] == x->s->base[at]) at++;
+  g_autofree char *name = interleave_at(x, at);
+  g_string_assign(where, name);
+  return false;
+}
+
 /* All that one step changed, but for memory. */
 static void undo(Interleave *x, const Past *past) {
   int n = (int)x->runners->len;

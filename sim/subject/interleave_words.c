@@ -32,14 +32,14 @@ static char *field_words(const Interleave *x, const Structure *st, uint64_t at) 
   return at || st->size > 8 ? g_strdup_printf("+%" G_GUINT64_FORMAT, at) : g_strdup("");
 }
 
-static char *memory_words(const Interleave *x, const Operation *op) {
+char *interleave_at(const Interleave *x, uint64_t at) {
   const Structure *found = NULL;
   for (guint i = 1; i < x->s->structures->len; i++) {
     const Structure *st = &g_array_index(x->s->structures, Structure, i);
-    if (op->object - st->base < st->bytes) found = st;
+    if (at - st->base < st->bytes) found = st;
   }
   if (!found) return g_strdup("shared memory");
-  uint64_t in = op->object - found->base, element = in / found->size;
+  uint64_t in = at - found->base, element = in / found->size;
   g_autofree char *field = field_words(x, found, in % found->size);
   if (found->bytes == found->size) return g_strconcat(found->name, field, NULL);
   return g_strdup_printf("%s[%" G_GUINT64_FORMAT "]%s", found->name, element, field);
@@ -52,7 +52,7 @@ char *interleave_words(const Interleave *x, const Operation *op) {
   const char *verb = verbs[op->kind];
   if (op->left_out) return g_strdup_printf("goes on without %s", g_array_index(x->s->locks, Lock, op->left_out).name);
   if (operation_memory(op->kind) || op->kind == OPERATION_BUFFER) {
-    g_autofree char *what = memory_words(x, op);
+    g_autofree char *what = interleave_at(x, op->object);
     return g_strdup_printf("%s %s%s", verb, what, op->own ? " (its own)" : "");
   }
   if (operation_lock(op->kind))

@@ -318,7 +318,7 @@ void PGSemaphoreInit(int maxSemas) {
 PGSemaphore PGSemaphoreCreate(void) {
   if (semaphores_made == semaphores_most) stm_panic("too many semaphores created");
   PGSemaphore s = &semaphores[semaphores_made++];
-  s->id = stm_semaphore_new("PGSemaphore", 1);
+  s->id = stm_semaphore_new("PGSemaphore", 0); /* the server makes them with 1, and connecting resets that to 0 */
   return s;
 }
 #endif

@@ -1,0 +1,61 @@
+#!/bin/bash
+# e2e_real_schedules.sh - orders of a server's own code: backends connect and leave on the shipped proc array (the tests'
+# own, with PostgreSQL's headers), all orders tried; what a lock keeps is broken without it.
+# shellcheck source=tests/e2e.sh
+source "$(dirname "$0")/e2e.sh"
+scenario=$SCRATCH/backends.yaml
+cat >"$scenario" <<END
+scenario: backends
+about: Backends connect and leave, once each.
+subject: $PWD/$BUILD/tests/subjects/pgmini-quiet.so
+postgres: {version: 15, max_connections: 8}
+processes:
+  - {name: backend, count: 3, script: [connect, leave]}
+checks: [proc-array-sorted, pgxactoff-matches, dense-arrays-agree, slot-owned-once, locks-released, no-deadlock]
+END
+
+# Each backend has four sections: of the free list's spinlock, of ProcArrayLock twice, of the spinlock. Orders of both
+# that some order of all fits, counted one by one: 26 of two backends, 3,750 of three.
+check_status 0 "$STAMPEDE" check "$scenario" --set 'processes[0].count=2'
+check_contains 'exhausted: 26 schedules, 0 redundant'
+check_status 0 "$STAMPEDE" check "$scenario"
+check_contains 'exhausted: 3750 schedules, 0 redundant'
+check_lacks 'violated'
+
+# Without the lock: who would have taken it finds the array half written. Without both, writers meet.
+check_status 1 "$STAMPEDE" check "$scenario" --without-lock ProcArrayLock
+check_contains 'without ProcArrayLock'
+check_contains 'pgxactoff-matches            violated'
+check_contains 'goes on without ProcArrayLock'
+check_status 1 "$STAMPEDE" check "$scenario" --without-lock ProcArrayLock --without-lock XidGenLock
+check_contains 'violated'
+# A spinlock too: two have the same slot, or it is lost.
+check_status 1 "$STAMPEDE" check "$scenario" --without-lock ProcStructLock
+check_contains 'slot-owned-once              violated'
+check_status 2 "$STAMPEDE" check "$scenario" --without-lock ProcAryLock
+check_contains 'no lock of that name, the nearest is ProcArrayLock; it has LWLock N, XidGenLock, ProcArrayLock' "$ERR"
+check_status 2 "$STAMPEDE" check s01-stale-cancel-good --without-lock x
+check_contains '--without-lock are for scenarios whose processes run' "$ERR"
+check_status 2 "$STAMPEDE" check bug-74fc83869e-bad --without-lock XidLock
+check_contains 'it has XidGenLock, ProcArrayLock' "$ERR"
+# A miniature without its lock: the mended one is broken again.
+check_status 1 "$STAMPEDE" check bug-0ebeec35fc-good --without-lock ProcArrayLock
+check_contains "VACUUM's horizon is 100, and backend 0 needs 50"
+
+# Code that is not instrumented and does not tell its store: a search would not come back to where it began.
+cat >"$SCRATCH/main.c" <<'END'
+#include "stampede_subject.h"
+extern void untold(int *);
+static struct { int a, b; } *cell;
+static void start(void) { cell = stm_shared("cell", sizeof *cell, 64); }
+static void go(int64_t n) { cell->a = (int)n; untold(&cell->b); }
+static const StampedeEntry entries[] = {{"go", "stores", go}};
+const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "untold", .about = "x",
+  .start = start, .entries = entries, .n_entries = 1};
+END
+echo 'void untold(int *p); void untold(int *p) { ++*p; }' >"$SCRATCH/glue.c"
+printf 'subject: untold\nabout: x\nsources: [main.c]\nglue: [glue.c]\n' >"$SCRATCH/untold.yaml"
+check_status 0 "$STAMPEDE" subject build --quiet --manifest "$SCRATCH/untold.yaml" -o "$SCRATCH/untold.so"
+printf 'scenario: u\nabout: x\nsubject: ./untold.so\nprocesses:\n  - {name: p, script: [go]}\n' >"$SCRATCH/u.yaml"
+check_status 2 "$STAMPEDE" check "$SCRATCH/u.yaml"
+check_contains 'u.yaml:3:10: subject: cell+4 is stored to by code that is not instrumented' "$ERR"
