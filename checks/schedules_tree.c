@@ -242,9 +242,11 @@ void schedules_lead(Search *x, const GByteArray *path) {
   x->s.result->steps = steps;
 }
 
+/* Where nobody can go on from the first state, it is the one schedule there is. */
 void schedules_first(Search *x) {
   schedules_restart(&x->s);
   make_node(x, 0, 0, 0);
+  if (!node_at(x, 0)->ready) ended(x);
 }
 
 void schedules_through(Search *x) {

@@ -192,6 +192,13 @@ static bool start_workload(Model *m, const Scenario *s, GError **error) {
 static bool take_image(Model *m, const Scenario *s, GError **error) {
   g_autofree char *path = object_path(scenario_word(s, "subject"), "subjects", scenario_file(s));
   GError *problem = NULL;
+  if (!strchr(scenario_word(s, "subject"), '/') && !g_file_test(path, G_FILE_TEST_EXISTS)) {
+    g_propagate_error(error, scenario_complain(s, "subject",
+                                               "no bundled subject of this name beside the program or at %s; `make` "
+                                               "builds those that there are, a file of yours is named with its folder",
+                                               path));
+    return false;
+  }
   m->image = image_load(path, &problem);
   if (m->image) {
     m->subject = g_strdup_printf("subject:%s@%s", image_subject(m->image)->name, image_hash(m->image));

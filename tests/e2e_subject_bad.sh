@@ -3,6 +3,7 @@
 # Building, loading and traps are input (2), what happens while the code runs is the run's (1).
 # shellcheck source=tests/e2e.sh
 source "$(dirname "$0")/e2e.sh"
+ROOT=$PWD
 cd "$SCRATCH" || exit 1
 mkdir tmp
 export TMPDIR=$SCRATCH/tmp
@@ -41,6 +42,7 @@ cat >bad.c <<'END'
 #include <assert.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 extern void unknown_to_all(int);
 static volatile int *cell, zero, sink;
 static jmp_buf place;
@@ -58,9 +60,10 @@ static int down(int n) { volatile char room[512]; room[n & 511] = (char)n; retur
 ENTRY(overflow) { sink = down((int)a); }
 ENTRY(aborts) { if (!a) abort(); }
 ENTRY(asserts) { assert(a == 1); }
+ENTRY(in_libc) { sink = (int)strlen((const char *)(uintptr_t)a); }
 #define E(name) {#name, "misdeed", name}
 static const StampedeEntry entries[] = {E(touching), E(idle), E(wild), E(beyond), E(trap), E(jump), E(divide),
-  E(overflow), E(aborts), E(asserts)};
+  E(overflow), E(aborts), E(asserts), E(in_libc)};
 const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "bad", .about = "bad",
   .start = start, .entries = entries, .n_entries = sizeof entries / sizeof *entries};
 END
@@ -89,6 +92,7 @@ does divide 1 "arithmetic fault" "bad.c:$(line 'ENTRY(divide)')"
 does overflow 1 "out of stack" "bad.c:$(line 'int down')"
 does aborts 1 "abort is called" "bad.c:$(line 'ENTRY(aborts)')"
 does asserts 1 "assertion failed: a == 1" "bad.c:$(line 'ENTRY(asserts)')"
+does in_libc 1 "segmentation fault in a library function" "bad.c:$(line 'ENTRY(in_libc)')"
 
 # --- other commands meet them too
 check_status 1 "$STAMPEDE" check trap.yaml # a way to it was found, and is told as any counterexample
@@ -98,6 +102,23 @@ check_status 2 "$STAMPEDE" sweep trap.yaml --repeat 2
 check_contains "unknown_to_all" "$ERR"
 
 # --- objects
+cp "$STAMPEDE" lonely # a program with no subjects beside it
+check_status 2 env STAMPEDE_DATA="${STAMPEDE_DATA:-$ROOT/sim}" ./lonely run s37-double-return-bad
+check_contains "no bundled subject of this name beside the program or at" "$ERR"
+check_contains "\`make\` builds those that there are" "$ERR"
+# Made for another architecture: by its compiler where there is one, and any other by its header.
+if [[ $(uname -m) != aarch64 ]] && command -v aarch64-linux-gnu-gcc >/dev/null; then
+  aarch64-linux-gnu-gcc -shared -fPIC -nostdlib -I"$ROOT/sim/subject/include" -o arm.so -x c - <<<'#include "stampede_subject.h"
+static void start(void) {}
+const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "arm", .about = "arm", .start = start};'
+  check_status 2 "$STAMPEDE" subject info arm.so
+  check_contains "made for another kind of machine" "$ERR"
+  scenario divide arm.so
+  check_status 2 "$STAMPEDE" run divide.yaml
+  check_contains "made for another kind of machine" "$ERR"
+else
+  echo "no aarch64-linux-gnu-gcc here: another architecture is tried by a changed header alone"
+fi
 check_status 2 "$STAMPEDE" subject info bad.c
 check_contains "not a shared object; \`stampede subject build\` makes one" "$ERR"
 sed 's/"stampede":"[0-9.]*"/"stampede":"0.0.9"/' bad.so >old.so

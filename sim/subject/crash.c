@@ -1,5 +1,6 @@
 /* crash.c - a signal that the subject's code provokes becomes a fault of it (subject.h): the handler lets the code go
- * on in a function that stops for good, on the same stack, whose driver then tells what happened and where. A signal
+ * on in a function that stops for good, on the same stack, whose driver then tells what happened and where. In a
+ * library that the code has called it is the code's too, at its nearest frame: it is what gave the arguments. A signal
  * from anywhere else keeps its meaning.
  *
  * An endless loop that touches no shared memory is seen by a clock: the same call, on the CPU, without an access or a
@@ -44,6 +45,14 @@ static const void *pc_of(const ucontext_t *c) {
 #endif
 }
 
+static const char *sp_of(const ucontext_t *c) {
+#if defined __x86_64__
+  return (const char *)(uintptr_t)c->uc_mcontext.gregs[REG_RSP];
+#else
+  return (const char *)(uintptr_t)c->uc_mcontext.sp;
+#endif
+}
+
 /* The frames below the call's first are given up: the stack may be what has run out. */
 static void go_on_landing(ucontext_t *c, const Proc *p) {
 #if defined __x86_64__
@@ -60,23 +69,34 @@ static bool in_subject(const void *pc) {
   return (const char *)pc >= code.start && (const char *)pc < code.start + code.bytes;
 }
 
+extern const char __executable_start[], etext[]; /* the linker's: this program's code */
+
+/* On the code's stack, and neither in it nor in this program. */
+static bool in_library(const ucontext_t *c) {
+  const char *pc = pc_of(c), *sp = sp_of(c), *first = subject_here->running->first_frame;
+  bool its_stack = sp < first + 64 && sp > first - SUBJECT_STACK_BYTES - 4096;
+  return its_stack && !in_subject(pc) && (pc < __executable_start || pc >= etext);
+}
+
 /* The innermost is where it happened. A stack that was overwritten may end the walk in another signal. */
-static void keep_callers(void) {
+static const void *keep_callers(void) {
   Subject *s = subject_here;
   const void *all[CHAIN_MOST];
-  if (s->broken || s->fault) return;
+  if (s->broken || s->fault) return NULL;
   crash.unwinding = true;
   guint n = subject_chain(NULL, all, CHAIN_MOST);
   crash.unwinding = false;
   s->n_broken_by = n ? n - 1 : 0;
   for (guint i = 1; i < n; i++) s->broken_by[i - 1] = all[i];
+  return n ? all[0] : NULL;
 }
 
 static void become_fault(const char *words, ucontext_t *c) {
-  g_strlcpy(crash.words, words, sizeof crash.words);
   const char *pc = pc_of(c);
-  crash.pc = in_subject(pc) ? pc + 1 : subject_here->entered_from;
-  keep_callers();
+  bool library = !subject_here->entered_from && in_library(c);
+  g_snprintf(crash.words, sizeof crash.words, "%s%s", words, library ? " in a library function" : "");
+  const void *nearest = keep_callers();
+  crash.pc = in_subject(pc) ? pc + 1 : library ? nearest : subject_here->entered_from;
   go_on_landing(c, subject_here->running);
 }
 
@@ -94,7 +114,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     go_on_landing(context, s->running);
     return;
   }
-  if (!runs || (!in_subject(pc_of(context)) && !s->entered_from)) {
+  if (!runs || (!in_subject(pc_of(context)) && !s->entered_from && !in_library(context))) {
     signal(number, SIG_DFL);
     raise(number);
     return;
