@@ -29,13 +29,19 @@ static int say(const RunResult *r, const CliOptions *o) {
 
 static int fail(GError *error) {
   if (error->domain == SCENARIO_ERROR || error->domain == TRACE_ERROR) return cli_fail(error);
-  int status = cli_refuse(error->domain == ADAPTER_ERROR ? EXIT_INPUT : EXIT_ENVIRONMENT, "%s", error->message);
+  bool cut = g_atomic_int_get(cli_interrupted());
+  int status = cli_refuse(cut                              ? EXIT_INTERRUPTED
+                          : error->domain == ADAPTER_ERROR ? EXIT_INPUT
+                                                           : EXIT_ENVIRONMENT,
+                          "%s", error->message);
   g_error_free(error);
   return status;
 }
 
+enum { PATIENCE_MOST = 86400 };
 typedef struct {
   char *pooler, *adapter, *clock;
+  double patience;
 } Flags;
 
 static bool clock_kind(const char *word, GateClockKind *kind) {
@@ -51,6 +57,8 @@ static int drive(const App *app, const char *name, const Flags *f, const CliOpti
   const char *pooler = f->pooler;
   GateClockKind clock;
   if (!clock_kind(f->clock, &clock)) return cli_refuse(EXIT_INPUT, "--clock %s: it is own, faketime or real", f->clock);
+  if (!(f->patience > 0 && f->patience <= PATIENCE_MOST))
+    return cli_refuse(EXIT_INPUT, "--patience takes seconds, more than 0 and up to a day");
   if (!g_file_test(pooler, G_FILE_TEST_IS_EXECUTABLE) || g_file_test(pooler, G_FILE_TEST_IS_DIR))
     return cli_refuse(EXIT_INPUT, "--pooler %s: not a program", pooler);
   g_autofree char *library = find_library(app->program);
@@ -63,6 +71,7 @@ static int drive(const App *app, const char *name, const Flags *f, const CliOpti
                       .program = pooler,
                       .adapter = f->adapter,
                       .clock = clock,
+                      .patience_ms = (guint)(f->patience * 1e3 + 0.5),
                       .library = library,
                       .trace_path = o->trace,
                       .interrupted = cli_interrupted()};
@@ -72,13 +81,15 @@ static int drive(const App *app, const char *name, const Flags *f, const CliOpti
 
 int cmd_live(const App *app, int argc, char **argv) {
   CliOptions o = {0};
-  Flags f = {0};
+  Flags f = {.patience = 10};
   GOptionEntry own[] = {
       {"pooler", 0, 0, G_OPTION_ARG_FILENAME, &f.pooler, "the pooler's program", "PATH"},
       {"adapter", 0, 0, G_OPTION_ARG_FILENAME, &f.adapter,
        "how it is configured and started: a known one's name or a file (as the program is called)", "NAME"},
       {"clock", 0, 0, G_OPTION_ARG_STRING, &f.clock,
        "own: virtual and exact (the default); faketime: virtual, by libfaketime; real: nothing is gated", "CLOCK"},
+      {"patience", 0, 0, G_OPTION_ARG_DOUBLE, &f.patience,
+       "how long the pooler may take for one step, in real time, before it counts as stuck (10)", "SECONDS"},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   g_auto(GStrv) left =
       cli_parse("live", "SCENARIO --pooler PATH",

@@ -28,6 +28,7 @@ typedef struct {
   const char *program;     /* the pooler */
   const char *adapter;     /* its name, or a file's path; NULL: as the program is called */
   GateClockKind clock;
+  guint patience_ms;          /* real time that the pooler may take for a step */
   const char *library;        /* stampede-gate.so */
   const char *trace_path;     /* NULL: none */
   const LiveChooser *chooser; /* NULL: seeded streams, in order of time */

@@ -22,6 +22,7 @@ typedef struct {
   uint64_t seed;
   guint patience_ms; /* real time that one step may take before the pooler counts as stuck */
   GateClockKind clock;
+  const gint *interrupted; /* set: a wait ends as if it was stuck; NULL: never */
 } GateConfig;
 
 /* Why a program cannot be gated, from its file: "is linked statically", "is a Go program", "uses io_uring"; NULL: it

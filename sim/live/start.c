@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 10000, READY_ROUNDS = 1000, LOG_LINES = 5, LEAK_LEAST = 4 };
+enum { READY_ROUNDS = 1000, LOG_LINES = 5, LEAK_LEAST = 4 };
 
 static char *adapter_name(const Live *l) {
   return l->o->adapter ? g_strdup(l->o->adapter) : adapter_for(l->o->program);
@@ -99,7 +99,8 @@ bool pooler_start(Live *l, GError **error) {
   GateConfig config = {.user = user,
                        .library = l->o->library,
                        .seed = scenario_seed(l->scenario),
-                       .patience_ms = PATIENCE_MS,
+                       .patience_ms = l->o->patience_ms ? l->o->patience_ms : 10000,
+                       .interrupted = l->o->interrupted,
                        .clock = clock_for(l)};
   l->gate = live_gate_new(&config, error);
   if (!l->gate || !hosts_open(l, error)) return false;

@@ -100,6 +100,11 @@ void verdict_wrong(Live *l, const char *what) {
 /* Told to end, it may; else it is a crash, or it hangs. */
 void verdict_pooler(Live *l, GateState s) {
   if (l->over || l->gone) return;
+  if (s == GATE_STUCK && l->o->interrupted && g_atomic_int_get(l->o->interrupted)) {
+    l->over = l->result->interrupted = true;
+    l->result->stopped = g_strdup("interrupted");
+    return;
+  }
   g_autofree char *what = live_gate_words(l->gate, s);
   live_said(l, "pooler", NULL, s == GATE_ENDED ? "ended" : "stuck", what);
   if (s == GATE_ENDED && l->ending)

@@ -1,0 +1,113 @@
+#!/bin/bash
+# e2e_gate_faults.sh - programs that cannot be gated, poolers that go wrong in each way there is, tools and poolers that
+# something ends: each is told as it is, and nothing is left behind.
+# shellcheck source=tests/e2e.sh
+source "$(dirname "$0")/e2e.sh"
+export TMPDIR=$SCRATCH/tmp
+mkdir -m 755 "$TMPDIR" "$SCRATCH/bin"
+chmod 755 "$SCRATCH"
+tiny=$PWD/$BUILD/tests/live/tiny adapter=(--adapter tests/live/adapters/tiny.yaml) crowd=tests/live/gate/crowd.yaml
+check "the tests' own pooler is built (make check)" test -x "$tiny" -a -x "$tiny-static"
+check "pgpool-II is there (make deps)" test -x /usr/sbin/pgpool
+# tiny does what its name says; a copy each, where whoever it runs as can read it.
+cp "$tiny" "$SCRATCH/bin/tiny"
+cp "$tiny-static" "$SCRATCH/bin/tiny-static"
+as() { ln -sf tiny "$SCRATCH/bin/tiny-$1" && echo "$SCRATCH/bin/tiny-$1"; }
+# says FILTER FILE: jq's answer, over all lines of it, is true; of a document, over it.
+says() { jq -es "if length == 1 then .[0] else . end | $1" "$2" >/dev/null; }
+live() { timeout -k 1 60 "$STAMPEDE" live "$@"; }
+
+shared() { ipcs -m -s | grep -c '^0x'; }
+before=$(shared)
+nothing_left() {
+  check "no directory is left: $1" test -z "$(ls "$TMPDIR")"
+  check "no process is left: $1" test -z "$(pgrep -f "$TMPDIR/stampede-live" || true)"
+  check "no shared memory is left: $1" test "$(shared)" = "$before"
+  check "nothing is left in /dev/shm: $1" test -z "$(find /dev/shm -name '*faketime*' -newer "$SCRATCH/bin/tiny" 2>/dev/null)"
+}
+
+# What cannot be gated is driven as well as can be, and that is said.
+check_status 0 live "$crowd" --pooler "$SCRATCH/bin/tiny-static" "${adapter[@]}" --json
+check "a static program's verdict says what it is worth" \
+  says '.caveat | startswith("best effort: tiny-static is linked statically")' "$OUT"
+check_status 0 live tests/live/hit.yaml --pooler /usr/sbin/pgbouncer --clock real
+check_contains "best effort: pgbouncer is not gated, as --clock real asks"
+check_contains "real ms"
+check_status 0 live "$crowd" --pooler "$(as ring)" "${adapter[@]}"
+check_lacks "best effort"
+nothing_left "without a gate"
+
+# Poolers that go wrong. Before they are ready: 4.
+check_status 4 live "$crowd" --pooler "$(as refuse)" "${adapter[@]}"
+check_contains "ended with status 2" "$ERR"
+check_contains "bad configuration: no such word" "$ERR"
+check_status 4 live "$crowd" --pooler "$(as absent)" "${adapter[@]}"
+check_contains "does not open its socket" "$ERR"
+check_status 4 live "$crowd" --pooler "$(as stuck)" "${adapter[@]}" --patience 0.5
+check_contains "is stuck in openat" "$ERR"
+# Later: 1, with the log's last lines and the trace so far.
+wrong() {
+  check_status 1 live "$crowd" --pooler "$(as "$1")" "${adapter[@]}" --patience 0.5 --trace "$SCRATCH/wrong"
+  check_contains "$2"
+  check_contains "its last words:"
+  check "the trace of $1 begins with the client that came before" says '.[1].do == "StartupMessage"' "$SCRATCH/wrong"
+  check "the trace of $1 tells what went wrong" says "any(.[]; .do == \"$3\")" "$SCRATCH/wrong"
+}
+wrong crash "ended by signal 11 (Segmentation fault)" ended
+wrong 2-crash "ended by signal 11 (Segmentation fault)" ended
+wrong hang "is stuck in openat, which is not gated" stuck
+wrong 2-hang "is stuck in openat, which is not gated" stuck
+wrong spin "is stuck, and waits for nothing: it computes" stuck
+wrong garbage "writes garbage to client" garbage
+wrong rubbish "writes garbage to server" garbage
+wrong leak "leaks descriptors" leaks
+# A child in a session of its own ends with the rest.
+check_status 0 live "$crowd" --pooler "$(as leave)" "${adapter[@]}"
+nothing_left "after poolers that go wrong"
+
+# ended_by SIGNAL WHOM POOLER...: a long run in the background, which something ends. Its status is in $status.
+ended_by() {
+  local signal=$1 whom=$2 tool victim=
+  shift 2
+  "$STAMPEDE" live tests/live/gate/long.yaml "$@" --trace "$SCRATCH/cut" >"$OUT" 2>"$ERR" &
+  tool=$!
+  for _ in {1..100}; do
+    sleep 0.1
+    compgen -G "$TMPDIR/stampede-live-*/.s.PGSQL.9999" >/dev/null && break
+  done
+  sleep 1
+  victim=$(pgrep -x pgpool -P "$tool")
+  [[ $whom == tool ]] && victim=$tool
+  kill "-$signal" "$victim"
+  wait "$tool" 2>/dev/null
+  status=$?
+}
+for signal in INT TERM; do
+  ended_by "$signal" tool --pooler /usr/sbin/pgpool
+  check "SIG$signal is an interruption ($status)" test "$status" = 130
+  nothing_left "after SIG$signal, with processes"
+done
+ended_by KILL tool --pooler /usr/sbin/pgpool
+sleep 1
+nothing_left "after SIGKILL of the tool, with processes"
+ended_by KILL tool --pooler /usr/sbin/pgpool --clock faketime
+sleep 1
+nothing_left "after SIGKILL of the tool, with libfaketime"
+ended_by KILL pooler --pooler /usr/sbin/pgpool
+check "SIGKILL of the pooler is a failure ($status)" test "$status" = 1
+check_contains "ended by signal 9 (Killed)"
+nothing_left "after SIGKILL of the pooler"
+
+# Whoever is not root has it all the same.
+if [[ $(id -u) == 0 ]] && command -v setpriv >/dev/null; then
+  chmod 777 "$TMPDIR"
+  check_status 0 setpriv --reuid 65534 --regid 65534 --clear-groups \
+    "$STAMPEDE" live tests/live/pgpool/old-key.yaml --pooler /usr/sbin/pgpool
+  nothing_left "after a run as nobody"
+fi
+
+# From its start to its first quiet: below 50 ms, where the machine has nothing better to do (the best of ten).
+best=$(for _ in {1..10}; do
+  live tests/live/hit.yaml --pooler /usr/sbin/pgbouncer --json | jq .measured.start_ms
+done | sort -g | head -n 1)
+check "PgBouncer is quiet within 50 ms of its start ($best)" says "$best < 50" /dev/null
