@@ -78,7 +78,7 @@ static void give_verdicts(RunResult *r, const SearchResult *found) {
   }
   const Finding *deadlock = finding_of(found, -1);
   if (deadlock) r->stopped = g_strdup(deadlock->why);
-  r->interrupted = found->stop == STOP_INTERRUPTED;
+  r->interrupted = found->stop == STOP_INTERRUPTED || found->loops_stop == STOP_INTERRUPTED;
 }
 
 /* ---- paths ---- */

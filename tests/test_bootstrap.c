@@ -78,6 +78,20 @@ static void same_seed_same_interval(void) {
   expect(one.low < one.value && one.value < one.high);
 }
 
+/* The same pairs the other way round: the same draws give the interval's mirror image, so that as much is cut off above
+ * as below. */
+static void cut_alike_on_both_sides(void) {
+  static const double b[] = {1.25, 5.5, 2, 8.75, 3, 9.5, 4, 7.25, 6, 11};
+  double mirror[G_N_ELEMENTS(b)];
+  for (guint i = 0; i < G_N_ELEMENTS(b); i++) mirror[i] = -b[i];
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    const BootstrapInterval one = bootstrap_paired(zeros, b, G_N_ELEMENTS(b), BOOTSTRAP_DIFFERENCE, seed),
+                            two = bootstrap_paired(zeros, mirror, G_N_ELEMENTS(b), BOOTSTRAP_DIFFERENCE, seed);
+    expect_near(one.low, -two.high, 1e-12);
+    expect_near(one.high, -two.low, 1e-12);
+  }
+}
+
 /* Box and Muller. */
 static double normal(Rng *r) {
   const double u = (double)(rng_next(r) >> 11) / 9007199254740992.0 + 1e-300,
@@ -145,6 +159,7 @@ int main(void) {
                                                {"no spread", no_spread},
                                                {"effect by hand", effect_by_hand},
                                                {"same seed, same interval", same_seed_same_interval},
+                                               {"cut alike on both sides", cut_alike_on_both_sides},
                                                {"coverage", coverage},
                                                {"plain percentiles are too narrow", plain_percentiles_are_too_narrow},
                                                {0}});

@@ -490,6 +490,24 @@ static void bad_suites(void) {
   g_assert(unlink(path) == 0 && rmdir(dir) == 0);
 }
 
+/* What rounds to nothing has no sign, and what does not has one. */
+static void no_direction_of_nothing(void) {
+  static const struct {
+    double share;
+    const char *words;
+  } cases[] = {
+      {-0.000049, "0.00 %"}, {0.000049, "0.00 %"}, {-0.0, "0.00 %"}, {-0.000051, "-0.01 %"}, {0.000051, "+0.01 %"}};
+  g_autoptr(GArray) pairs = g_array_new(FALSE, TRUE, sizeof(ComparedPair));
+  g_array_set_size(pairs, 2);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    ComparedCase c = {.metric = "wait_ms.mean", .pairs = pairs, .relative = true};
+    c.interval = (BootstrapInterval){cases[i].share, cases[i].share, cases[i].share + 1, 0.95};
+    g_autofree char *change = compare_change_words(&c), *interval = compare_interval_words(&c);
+    expect_str(change, cases[i].words);
+    expect(!strstr(interval, "[-0.00,"));
+  }
+}
+
 int main(void) {
   g_setenv("STAMPEDE_DATA", "sim", FALSE); /* the suites run in the top folder */
   dirs = asset_dirs(NULL);
@@ -516,6 +534,7 @@ int main(void) {
                                                    {"markdown", markdown},
                                                    {"bundled suite", bundled_suite},
                                                    {"bad suites", bad_suites},
+                                                   {"no direction of nothing", no_direction_of_nothing},
                                                    {0}});
   g_strfreev(dirs);
   return status;

@@ -116,6 +116,7 @@ CAST(perhaps_helped, .waiters = 1, .spins = true, .helps = true, .unforced = tru
 CAST(perhaps_helped_alone, .waiters = 1, .helps = true, .unforced = true);
 CAST(one_helper_for_two, .waiters = 2, .spins = true, .helps = true);
 CAST(served_again, .waiters = 2, .serves = true);
+CAST(one_served_again, .waiters = 1, .serves = true);
 CAST(served_again_beside, .waiters = 2, .serves = true, .spins = true);
 
 /* Lengths of way and round; -1, -1: nothing was found; N, 0: it is no lasso. */
@@ -276,8 +277,29 @@ static const ModelPlugin lossy = {.version = MODEL_PLUGIN_VERSION,
                                  .liveness = gets_mail,
                                  .n_liveness = 1};
 
+/* The same, with the mailer's number for the channel's: that it moves is no move of the network. */
+static void *same_number_build(World *w) {
+  ObjectId mail = channel_new(w, "mail");
+  ProcId m = small_spawn(w, &mailer, NULL), b = small_spawn(w, &box, NULL);
+  g_assert(m == mail);
+  ((Mailer *)world_locals(w, b))->mail = ((Mailer *)world_locals(w, m))->mail = mail;
+  return NULL;
+}
+static bool second_awaits(const World *w, const void *model, guint subject, GString *why) {
+  (void)model, (void)subject, (void)why;
+  return world_alive(w, 2) && world_waits_on(w, 2);
+}
+static const PluginLiveness second_gets_mail[] = {{"mail-comes", "the mail comes", 1, second_awaits}};
+static const ModelPlugin same_number = {.version = MODEL_PLUGIN_VERSION,
+                                        .name = "same-number",
+                                        .build = same_number_build,
+                                        .done = any_end,
+                                        .liveness = second_gets_mail,
+                                        .n_liveness = 1};
+
 /* A message under way arrives at last, unless each one is lost. */
 static void what_is_under_way_arrives(void) {
+  expect_lasso(&same_number, -1, -1);
   expect_lasso(&sure, -1, -1);
   expect_lasso(&lossy, 1, 2);
 }
@@ -308,6 +330,37 @@ static void limits_of_the_second_look(void) {
   g_autoptr(SearchResult) less = small_search(&helped, (SearchOptions){.max_bytes = (of_states + of_all) / 2});
   expect(less->exhausted && !less->loops);
   expect_int(less->loops_stop, ==, STOP_MEMORY);
+}
+
+/* ---- the second look is interrupted, or late: its first question does it, which no other part of a search asks ----
+ */
+static gint stop_now;
+static bool interrupts(const World *w, const void *model, guint subject, GString *why) {
+  g_atomic_int_set(&stop_now, 1);
+  return waits(w, model, subject, why);
+}
+static bool is_slow(const World *w, const void *model, guint subject, GString *why) {
+  if (!g_atomic_int_get(&stop_now)) g_usleep(1200000);
+  return interrupts(w, model, subject, why);
+}
+static const PluginLiveness interrupting[] = {{"interrupts", "", 2, interrupts}},
+                            slow[] = {{"is-slow", "", 2, is_slow}};
+
+static void an_end_to_the_second_look(void) {
+  ModelPlugin m = spun;
+  m.liveness = interrupting;
+  g_atomic_int_set(&stop_now, 0);
+  g_autoptr(SearchResult) cut = small_search(&m, (SearchOptions){.interrupted = &stop_now});
+  expect_int(cut->stop, ==, STOP_EXHAUSTED);
+  expect(!cut->loops);
+  expect_int(cut->loops_stop, ==, STOP_INTERRUPTED);
+  expect_int(cut->findings->len, ==, 0);
+  m.liveness = slow;
+  g_atomic_int_set(&stop_now, 0);
+  g_autoptr(SearchResult) late = small_search(&m, (SearchOptions){.max_seconds = 1});
+  expect_int(late->stop, ==, STOP_EXHAUSTED);
+  expect(!late->loops);
+  expect_int(late->loops_stop, ==, STOP_TIME);
 }
 
 static void reductions_can_ask(void) {
@@ -354,6 +407,35 @@ static void a_lasso_is_confirmed(void) {
   expect_str(early, NULL); /* begins where nobody waits */
 }
 
+/* A mover that can move only in some states of a round is owed nothing. */
+static void who_cannot_always_move_is_not_owed(void) {
+  g_autofree char *polling = confirmed(&polls, 0, 0), *unforced_one = confirmed(&perhaps_helped, 1, 0),
+                  *lost = confirmed(&lossy, 1, 0);
+  expect(polling && strstr(polling, "while 3 step(s) go round for ever"));
+  expect(unforced_one && strstr(unforced_one, "while 2 step(s) go round for ever"));
+  expect(lost && strstr(lost, "while 2 step(s) go round for ever"));
+}
+
+/* Served and waiting again: it leads back, all have moved, and nobody waited all along. */
+static void who_is_served_is_not_pending(void) {
+  StepperConfig c = {.build = small_build, .source = (gpointer)&one_served_again};
+  g_autoptr(Stepper) s = search_stepper(&c, NULL);
+  CheckTable checks = own_checks(stepper_model(s));
+  const Move wait = {MOVE_RESUME, 1}, serve = {MOVE_RESUME, 2}, round[] = {serve, wait, wait};
+  stepper_go(s, wait);
+  Hash128 first = arena_hash_whole(world_arena(stepper_model(s)->world));
+  g_autoptr(Lasso) l = lasso_new(s);
+  lasso_watch(l, &checks.checks[0]);
+  for (guint i = 0; i < G_N_ELEMENTS(round); i++) {
+    stepper_go(s, round[i]);
+    lasso_step(l, round[i]);
+  }
+  Hash128 last = arena_hash_whole(world_arena(stepper_model(s)->world));
+  expect(first.lo == last.lo && first.hi == last.hi);
+  g_autofree char *why = lasso_confirms(l, &checks.checks[0]);
+  expect_str(why, NULL);
+}
+
 /* The spinner's round beside a helper, put together by hand: it leads back, and is not fair. */
 static void an_unfair_lasso_is_not(void) {
   StepperConfig c = {.build = small_build, .source = (gpointer)&helped};
@@ -383,7 +465,10 @@ int main(void) {
       {"what is under way arrives", what_is_under_way_arrives},
       {"other strategies say what they did not look for", other_strategies_say_what_they_did_not_look_for},
       {"limits of the second look", limits_of_the_second_look},
+      {"an end to the second look", an_end_to_the_second_look},
       {"reductions can ask", reductions_can_ask},
+      {"who cannot always move is not owed", who_cannot_always_move_is_not_owed},
+      {"who is served is not pending", who_is_served_is_not_pending},
       {"a lasso is confirmed", a_lasso_is_confirmed},
       {"an unfair lasso is not", an_unfair_lasso_is_not},
       {0}};

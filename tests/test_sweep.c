@@ -528,6 +528,30 @@ static void interrupted_before_it_began(void) {
   for (guint i = 0; i < results->len; i++) expect(results->pdata[i] == NULL);
 }
 
+/* ---- the knee: within a twentieth of the way from the worst to the best, the least x that is ---- */
+
+static bool knee_of(const char *metric, const SeriesPoint *points, guint n, SweepKnee *k) {
+  g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof *points);
+  g_array_append_vals(all, points, n);
+  return sweep_knee(&(SweepSeries){.metric = metric, .points = all}, k);
+}
+
+static void knee_by_hand(void) {
+  /* Less is better, not in order; from 105 to 5 a twentieth is 5: 10 is just within, and so is all that is better. */
+  static const SeriesPoint waits[] = {{0, 4, 5, 1}, {1, 1, 105, 1}, {2, 2, 10, 1}, {3, 3, 7, 1}},
+                           beyond[] = {{0, 1, 105, 1}, {1, 2, 10.5, 1}, {2, 3, 5, 1}},
+                           /* More is better: 0 to 100. */
+      rates[] = {{0, 1, 0, 1}, {1, 2, 95, 1}, {2, 3, 100, 1}};
+  SweepKnee k;
+  expect(knee_of("wait_ms.mean", waits, 4, &k));
+  expect(k.x == 2 && k.value == 10 && k.combination == 2 && k.best == 5 && k.worst == 105);
+  expect(knee_of("wait_ms.mean", beyond, 3, &k));
+  expect(k.x == 3 && k.value == 5);
+  expect(knee_of("tps", rates, 3, &k));
+  expect(k.x == 2 && k.value == 95 && k.best == 100 && k.worst == 0);
+  expect(!knee_of("tps", rates, 2, &k));
+}
+
 int main(void) {
   g_setenv("STAMPEDE_DATA", "sim", FALSE); /* the suites run in the top folder */
   dirs = asset_dirs(NULL);
@@ -550,6 +574,7 @@ int main(void) {
                                                  {"published", published},
                                                  {"first error wins", first_error_wins},
                                                  {"interrupted before it began", interrupted_before_it_began},
+                                                 {"the knee by hand", knee_by_hand},
                                                  {0}});
   g_strfreev(dirs);
   return status;
