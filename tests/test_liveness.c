@@ -407,6 +407,29 @@ static void a_lasso_is_confirmed(void) {
   expect_str(early, NULL); /* begins where nobody waits */
 }
 
+/* A round may begin at any of its states: who can move there, but not in the next, is owed nothing. */
+static void a_round_begins_anywhere(void) {
+  SearchOptions o = {.stepper = {.build = small_build, .source = (gpointer)&polls}};
+  g_autoptr(SearchResult) r = small_search(&polls, o);
+  const Finding *f = r->findings->pdata[0];
+  guint stem = (guint)f->lasso_from, round = f->path->len - stem;
+  for (guint turn = 0; turn < round; turn++) {
+    g_autoptr(Stepper) s = search_stepper(&o.stepper, NULL);
+    CheckTable checks = own_checks(stepper_model(s));
+    for (guint i = 0; i < stem + turn; i++) stepper_follow(s, &g_array_index(f->path, Branch, i));
+    g_autoptr(Lasso) l = lasso_new(s);
+    lasso_watch(l, &checks.checks[0]);
+    for (guint i = 0; i < round; i++) {
+      const Branch *b = &g_array_index(f->path, Branch, stem + (turn + i) % round);
+      stepper_follow(s, b);
+      lasso_step(l, b->move);
+    }
+    g_autofree char *why = lasso_confirms(l, &checks.checks[0]);
+    if (!why) fprintf(stderr, "not confirmed from its step %u on\n", turn);
+    expect(why != NULL);
+  }
+}
+
 /* A mover that can move only in some states of a round is owed nothing. */
 static void who_cannot_always_move_is_not_owed(void) {
   g_autofree char *polling = confirmed(&polls, 0, 0), *unforced_one = confirmed(&perhaps_helped, 1, 0),
@@ -467,6 +490,7 @@ int main(void) {
       {"limits of the second look", limits_of_the_second_look},
       {"an end to the second look", an_end_to_the_second_look},
       {"reductions can ask", reductions_can_ask},
+      {"a round begins anywhere", a_round_begins_anywhere},
       {"who cannot always move is not owed", who_cannot_always_move_is_not_owed},
       {"who is served is not pending", who_is_served_is_not_pending},
       {"a lasso is confirmed", a_lasso_is_confirmed},
