@@ -66,6 +66,15 @@ static void process_ends(LiveGate *g, GateProcess *p, gint64 end) {
   g_array_remove_index(g->processes, (guint)(p - (GateProcess *)(void *)g->processes->data));
 }
 
+/* A program that system() starts has the line of whoever waits for it, in a call that no gate sees, until it ends. */
+static void lends(LiveGate *g, int32_t pid) {
+  GateProcess *p = process_of(g, pid);
+  if (!p || --p->lines) return;
+  if (p->fd >= 0) close(p->fd);
+  if (pid != g->pooler) gate_sweeper_tell(g, pid, false);
+  g_array_remove_index(g->processes, (guint)(p - (GateProcess *)(void *)g->processes->data));
+}
+
 /* Once it is gone from the table pthread_join finds it ended. */
 static void thread_ends(int32_t pid, int32_t tid, gint64 end) {
   char path[64];
@@ -143,10 +152,12 @@ static void heard(LiveGate *g, guint at) {
   GateLine *l = GATE_LINE(g, at);
   l->running = l->look = false;
   g->steps++;
-  bool first = l->pid == 0;
+  if (l->pid != l->said.pid) {
+    if (l->pid) lends(g, l->pid);
+    joins(g, l->said.pid);
+  }
   l->pid = l->said.pid;
   l->tid = l->said.tid;
-  if (first) joins(g, l->pid);
   if (l->said.kind == GATE_START) l->look = true;
   if (l->said.flags & GATE_FRESH) {
     l->went_on_at = g->steps;
