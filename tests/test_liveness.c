@@ -409,8 +409,8 @@ static void a_lasso_is_confirmed(void) {
 
 /* A round may begin at any of its states: who can move there, but not in the next, is owed nothing. */
 static void a_round_begins_anywhere(void) {
-  SearchOptions o = {.stepper = {.build = small_build, .source = (gpointer)&polls}};
-  g_autoptr(SearchResult) r = small_search(&polls, o);
+  SearchOptions o = {.stepper = {.build = small_build, .source = (gpointer)&guarded}};
+  g_autoptr(SearchResult) r = small_search(&guarded, o);
   const Finding *f = r->findings->pdata[0];
   guint stem = (guint)f->lasso_from, round = f->path->len - stem;
   for (guint turn = 0; turn < round; turn++) {
