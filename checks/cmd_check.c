@@ -158,8 +158,8 @@ static int check(const App *app, const char *name, const CliOptions *o, const Ch
   bool code = scenario_given(s, "subject") && scenario_given(s, "processes");
   if (code && !view->word && !estimate && !verify) return check_subject(app, s, o, f, g);
   if (schedule_flags_given(g) || g_strcmp0(f->strategy, "dpor") == 0)
-    return cli_refuse(EXIT_INPUT, "--strategy dpor, --preemptions, --delays, --max-schedules, --max-steps and "
-                                  "--without-lock are for scenarios whose processes run a subject's code");
+    return cli_refuse(EXIT_INPUT, "--strategy dpor, --preemptions, --delays, --max-schedules and --max-steps are "
+                                  "for scenarios whose processes run a subject's code");
   if (!check_flags_search(f, &options.search)) return EXIT_INPUT;
   gint64 last = g_get_monotonic_time();
   bool shown = !o->quiet && isatty(STDERR_FILENO);
@@ -175,9 +175,8 @@ static int check(const App *app, const char *name, const CliOptions *o, const Ch
   return r ? say(r, o) : cli_fail(error);
 }
 
-/* --time is the scenario's explore.time, so that a trace's overrides keep it. */
-static void take_time(CliOptions *o, const CheckFlags *f) {
-  char *set = check_flags_set(f);
+/* --time and --without-lock are keys of the scenario, so that a trace's overrides keep them. */
+static void take_set(CliOptions *o, char *set) {
   guint n = o->sets ? g_strv_length(o->sets) : 0;
   if (!set) return;
   o->sets = g_renew(char *, o->sets, n + 2);
@@ -215,7 +214,7 @@ int cmd_check(const App *app, int argc, char **argv) {
                                  "Explores a scenario: can a check be broken at all, in any order of events, and what "
                                  "is the shortest way.",
                                  &o, entries, argc, argv, 1, 1);
-  if (left) take_time(&o, &f);
+  if (left) take_set(&o, check_flags_set(&f)), take_set(&o, schedule_flags_set(&g));
   int status = !left                    ? EXIT_INPUT
                : view.out && !view.word ? cli_refuse(EXIT_INPUT, "-o is for --view space")
                                         : check(app, left[0], &o, &f, &g, estimate, verify, &view);

@@ -14,8 +14,18 @@ void schedule_flags_clear(ScheduleFlags *f) {
   g_strfreev(f->without);
 }
 
+char *schedule_flags_set(const ScheduleFlags *f) {
+  if (!f->without) return NULL;
+  GString *set = g_string_new("explore.without_lock=[");
+  for (char **name = f->without; *name; name++) {
+    g_autofree char *quoted = g_strescape(*name, NULL);
+    g_string_append_printf(set, "%s\"%s\"", name == f->without ? "" : ", ", quoted);
+  }
+  return g_string_free(g_string_append_c(set, ']'), FALSE);
+}
+
 bool schedule_flags_given(const ScheduleFlags *f) {
-  return f->preemptions != -1 || f->delays != -1 || f->max_schedules || f->max_steps != MAX_STEPS_DEFAULT || f->without;
+  return f->preemptions != -1 || f->delays != -1 || f->max_schedules || f->max_steps != MAX_STEPS_DEFAULT;
 }
 
 static bool strategy_of(const char *word, SchedulesStrategy *out) {
@@ -27,14 +37,13 @@ static bool strategy_of(const char *word, SchedulesStrategy *out) {
 }
 
 /* One line for what a search through schedules does not do, or not together. */
-static const char *senseless(const CheckFlags *f, const ScheduleFlags *g, const CliOptions *o, SchedulesStrategy s) {
+static const char *senseless(const CheckFlags *f, const ScheduleFlags *g, SchedulesStrategy s) {
   bool walks = s == SCHEDULES_RANDOM || s == SCHEDULES_PCT;
   if (f->time && strcmp(f->time, "untimed") != 0) return "a subject's schedules are untimed: any order may come";
   if (f->store || f->reduce || f->max_states || f->max_memory || f->max_depth || f->deepen)
     return "--store, --reduce, --max-states, --max-memory, --max-depth and --deepen are for models whose states are "
            "kept; schedules of a subject have --max-schedules, --max-steps and --max-time";
   if (f->jobs < 1 || f->jobs > 64) return "--jobs takes 1 to 64";
-  if (o->trace || o->junit) return "--trace and --junit do not tell of schedules; text and --json do";
   if (g->preemptions < -1 || g->delays < -1) return "--preemptions and --delays take 0 or more";
   if ((g->preemptions >= 0 || g->delays >= 0) && s != SCHEDULES_DFS)
     return "--preemptions and --delays are for --strategy dfs: a bound takes away from dpor what it relies on";
@@ -56,6 +65,11 @@ static void fill_json(Output *o, const void *data) {
   subject_check_json(data, o);
 }
 
+static void fill_junit(Output *o, const void *data) {
+  const RunResult *r = ((const SubjectCheck *)data)->run;
+  report_junit(&r, 1, o);
+}
+
 static int run_job(void *data) {
   const Job *j = data;
   GError *error = NULL;
@@ -63,6 +77,7 @@ static int run_job(void *data) {
   if (!c) return cli_fail(error);
   int status = EXIT_MET;
   if (j->o->json) status = cli_write("-", fill_json, c);
+  if (j->o->junit) status = cli_write(j->o->junit, fill_junit, c);
   if (!j->o->json && !j->o->quiet) {
     g_autoptr(GString) text = g_string_new(NULL);
     subject_check_text(c, text);
@@ -75,13 +90,13 @@ int check_subject(const App *app, const Scenario *s, const CliOptions *o, const 
   SchedulesStrategy strategy;
   if (!strategy_of(f->strategy, &strategy))
     return cli_refuse(EXIT_INPUT, "--strategy %s: for a subject there are dpor, dfs, random, pct", f->strategy);
-  const char *why = senseless(f, g, o, strategy);
+  const char *why = senseless(f, g, strategy);
   if (why) return cli_refuse(EXIT_INPUT, "%s", why);
   bool walks = strategy == SCHEDULES_RANDOM || strategy == SCHEDULES_PCT;
   int n = f->walks ? f->walks : WALKS_DEFAULT;
   Job j = {.app = app, .s = s, .o = o};
   j.options.shrink = true;
-  j.options.without = (const char *const *)g->without;
+  j.options.trace_path = o->trace;
   j.options.search = (SchedulesOptions){.strategy = strategy,
                                         .preemptions = g->preemptions,
                                         .delays = g->delays,

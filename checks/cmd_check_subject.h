@@ -13,5 +13,6 @@ typedef struct {
 
 void schedule_flags_init(ScheduleFlags *f);
 void schedule_flags_clear(ScheduleFlags *f);
+char *schedule_flags_set(const ScheduleFlags *f); /* what they say of scenario keys, "KEY=VALUE"; NULL: nothing */
 bool schedule_flags_given(const ScheduleFlags *f);
 int check_subject(const App *app, const Scenario *s, const CliOptions *o, const CheckFlags *f, const ScheduleFlags *g);

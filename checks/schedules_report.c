@@ -43,6 +43,7 @@ static void text_told(const SubjectCheck *c, GString *out) {
     for (guint k = 0; k < t->steps->len; k++)
       g_string_append_printf(out, "%6u %s\n", k + 1, (const char *)t->steps->pdata[k]);
     g_string_append_printf(out, "       broken: %s\n", t->words);
+    if (t->trace) g_string_append_printf(out, "       trace: %s\n", t->trace);
   }
 }
 
@@ -103,8 +104,8 @@ static void text_coverage(const SubjectCheck *c, GString *out) {
 }
 
 static void text_without(const SubjectCheck *c, GString *out) {
-  for (const char *const *name = c->without; name && *name; name++)
-    g_string_append_printf(out, "%s%s", name == c->without ? "  without " : ", ", *name);
+  for (guint i = 0; i < c->without->len; i++)
+    g_string_append_printf(out, "%s%s", i ? ", " : "  without ", (const char *)c->without->pdata[i]);
 }
 
 void subject_check_text(const SubjectCheck *c, GString *out) {
@@ -152,6 +153,9 @@ static void json_told(const SubjectCheck *c, Output *o) {
     output_key(o, "broken");
     output_string(o, t->words);
     output_str(o, ", ");
+    output_key(o, "trace");
+    t->trace ? output_string(o, t->trace) : output_str(o, "null");
+    output_str(o, ", ");
     output_key(o, "preemptions");
     output_uint(o, t->preemptions);
     output_str(o, t->fewest ? ", \"fewest\": true, " : ", \"fewest\": false, ");
@@ -187,9 +191,9 @@ static void json_coverage(const SubjectCheck *c, Output *o) {
 
 static void json_without(const SubjectCheck *c, Output *o) {
   output_str(o, "  \"without_locks\": [");
-  for (const char *const *name = c->without; name && *name; name++) {
-    if (name != c->without) output_str(o, ", ");
-    output_string(o, *name);
+  for (guint i = 0; i < c->without->len; i++) {
+    if (i) output_str(o, ", ");
+    output_string(o, c->without->pdata[i]);
   }
   output_str(o, "],\n");
 }

@@ -6,8 +6,8 @@
 
 typedef struct {
   SchedulesOptions search;
-  bool shrink;                /* counterexamples to the fewest preemptions */
-  const char *const *without; /* names of locks to leave out, NULL at the end; NULL: none */
+  bool shrink;            /* counterexamples to the fewest preemptions */
+  const char *trace_path; /* for the first finding; others beside it, FILE.2, FILE.3. NULL: none */
 } SubjectCheckOptions;
 
 typedef struct {
@@ -15,13 +15,14 @@ typedef struct {
   guint preemptions;
   bool fewest;      /* as ScheduleFinding has it */
   GPtrArray *steps; /* char*: one a line */
+  char *trace;      /* its file; NULL: none */
 } ScheduleTold;
 
 typedef struct {
   RunResult *run; /* verdicts and expectations */
   SchedulesResult *search;
   SchedulesOptions options;
-  const char *const *without; /* of the options */
+  GPtrArray *without; /* char*: locks that are left out */
   guint processes;
   bool tso;         /* total store order */
   bool observed;    /* checks of every state: their look was an operation among the others */

@@ -1,5 +1,6 @@
 /* walk.c - see walk.h. */
 #include "checks/walk.h"
+#include "checks/schedules_path.h"
 #include "checks/lasso.h"
 #include "sim/expect.h"
 #include "sim/tracing.h"
@@ -295,6 +296,7 @@ static bool next_recorded(void *data, Stepper *s, Branch *b) {
 
 RunResult *walk_replay(const Scenario *s, const RunOptions *o, const TraceStep *(*recorded)(void *replay),
                        GError **error) {
+  if (scenario_given(s, "subject")) return schedule_replay(s, o, recorded, error);
   Recorded r = {o, recorded};
   WalkPath p = {.next = next_recorded, .data = &r, .lasso = o->lasso, .lasso_from = (uint64_t)o->lasso_from};
   return walk(s, o, &p, error);

@@ -154,6 +154,10 @@ static void processes_describe(const Model *m, Each each, void *data) {
   if (m->server) server_describe_state(m, each, data);
   plain_describe(m, each, data);
 }
+void model_describe_code(const Model *m, Each each, void *data) {
+  if (m->server) server_describe_state(m, each, data);
+  plain_describe_code(m, each, data);
+}
 static void processes_free(Model *m) {
   g_clear_pointer(&m->plain, plain_free);
   server_free(m);

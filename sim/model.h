@@ -54,5 +54,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Model, model_free)
 /* Who is where, and what it waits for ("at ProcArrayAdd", "waits for ProcArrayLock"): the first few processes. */
 void model_describe_processes(const World *w, void (*each)(const char *name, const char *value, void *data),
                               void *data);
+/* Of processes that run real code: its variables, and a server's arrays; without the processes. */
+void model_describe_code(const Model *m, void (*each)(const char *name, const char *value, void *data), void *data);
 /* "deadlock: nothing can go on; client[3] waits for mail at reads": the first who waits, for a lock if one does. */
 char *model_deadlock_words(const World *w);

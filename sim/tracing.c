@@ -49,8 +49,27 @@ static void see(const char *name, const char *value, void *data) {
   t->changed[t->n_changed++] = (NoteField){.name = key, .text = val};
 }
 
-void tracing_step(Tracing *t, const Model *m, const EngineStep *s) {
+void tracing_record(Tracing *t, TraceStep *step, const Model *m,
+                    void (*describe)(const void *of, void (*each)(const char *name, const char *value, void *data),
+                                     void *data),
+                    const void *of) {
   if (t->stopped) return;
+  t->n_changed = 0;
+  describe(of, see, t);
+  step->changed = t->changed;
+  step->n_changed = t->n_changed;
+  step->hashed = (step->i + 1) % t->k == 0;
+  if (step->hashed) step->hash = model_hash(m);
+  if (t->writer && !trace_writer_step(t->writer, step, &t->error)) t->stopped = true;
+  if (t->o->saw && !t->o->saw(t->o->replay, step)) t->stopped = true;
+}
+
+static void describe_model(const void *of, void (*each)(const char *name, const char *value, void *data), void *data) {
+  const Model *m = of;
+  m->ops->describe(m, each, data);
+}
+
+void tracing_step(Tracing *t, const Model *m, const EngineStep *s) {
   char who[64];
   TraceStep step = {.i = (int64_t)s->i,
                     .t_ns = s->t_ns,
@@ -59,15 +78,8 @@ void tracing_step(Tracing *t, const Model *m, const EngineStep *s) {
                     .args = s->args,
                     .n_args = s->n_args,
                     .choices = s->choices,
-                    .n_choices = s->n_choices,
-                    .changed = t->changed};
-  t->n_changed = 0;
-  m->ops->describe(m, see, t);
-  step.n_changed = t->n_changed;
-  step.hashed = (s->i + 1) % (uint64_t)t->k == 0;
-  if (step.hashed) step.hash = model_hash(m);
-  if (t->writer && !trace_writer_step(t->writer, &step, &t->error)) t->stopped = true;
-  if (t->o->saw && !t->o->saw(t->o->replay, &step)) t->stopped = true;
+                    .n_choices = s->n_choices};
+  tracing_record(t, &step, m, describe_model, m);
 }
 
 void tracing_footer(const RunResult *r, TraceEnd *end) {

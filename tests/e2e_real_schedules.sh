@@ -35,7 +35,14 @@ check_contains 'slot-owned-once              violated'
 check_status 2 "$STAMPEDE" check "$scenario" --without-lock ProcAryLock
 check_contains 'no lock of that name, the nearest is ProcArrayLock; it has LWLock N, XidGenLock, ProcArrayLock' "$ERR"
 check_status 2 "$STAMPEDE" check s01-stale-cancel-good --without-lock x
-check_contains '--without-lock are for scenarios whose processes run' "$ERR"
+check_contains "explore.without_lock: belongs to processes that run a subject's code" "$ERR"
+# It is a key too, and is complained about at its place.
+sed 's/^about:/explore: {without_lock: [ProcStructLock]}\n&/' "$scenario" >"$SCRATCH/key.yaml"
+check_status 1 "$STAMPEDE" check "$SCRATCH/key.yaml"
+check_contains 'without ProcStructLock'
+sed -i 's/ProcStructLock/nothing/' "$SCRATCH/key.yaml"
+check_status 2 "$STAMPEDE" check "$SCRATCH/key.yaml"
+check_contains 'key.yaml:2:26: explore.without_lock[0]: nothing: the subject has no lock of that name' "$ERR"
 check_status 2 "$STAMPEDE" check bug-74fc83869e-bad --without-lock XidLock
 check_contains 'it has XidGenLock, ProcArrayLock' "$ERR"
 # A miniature without its lock: the mended one is broken again.

@@ -80,8 +80,9 @@ static void append_details(GString *out, const TraceStep *s) {
       g_string_append_printf(out, "%" G_GINT64_FORMAT, f->value);
   }
   for (guint i = 0; i < s->n_choices; i++)
-    g_string_append_printf(out, " (%s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT ")", s->choices[i].name,
-                           s->choices[i].took, s->choices[i].n);
+    if (strcmp(s->choices[i].name, "process") != 0) /* whose turn it was: the lane says so */
+      g_string_append_printf(out, " (%s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT ")", s->choices[i].name,
+                             s->choices[i].took, s->choices[i].n);
 }
 
 static char *words(const char *text, const TraceStep *s) {

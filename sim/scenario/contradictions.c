@@ -92,6 +92,8 @@ static bool processes_agree(const Scenario *s, const ScenarioOptions *opt, GErro
   if (code && scenario_given(s, "model")) return WRONG("subject", "a scenario has either a subject or a model");
   if (code && scenario_has_pooler(s))
     return WRONG("subject", "stands in place of a server with a workload; it has no clients of a pooler");
+  if (!scenario_given(s, "processes") && scenario_given(s, "explore.without_lock"))
+    return WRONG("explore.without_lock", "belongs to processes that run a subject's code");
   if (!scenario_given(s, "processes")) return true;
   if (!processes) return WRONG("processes", "nobody: an empty list");
   if (!code) return WRONG("processes", "they run a subject's code, and there is none; subject: NAME would name one");

@@ -35,6 +35,10 @@ static const KeyInfo rows[] = {
               "server_lifetime server_check_delay ban_timeout cancel_wait_timeout cancel_connect_timeout fence ack "
               "queue_timeout deadline shutdown_timeout",
      .example = "explore: {fire: [query_wait_timeout]}", .about = "A limit."},
+    {"explore.without_lock", K_LIST, .example = "explore: {without_lock: [ProcArrayLock]}",
+     .about = "Of processes that run real code: as if these locks were not there."},
+    {"explore.without_lock[]", K_TEXT, .example = "explore: {without_lock: [ProcArrayLock]}",
+     .about = "Its name; a name that no lock has is told with those that there are."},
 
     {"servers", K_LIST, .example = "servers: [{name: s, host: db1}]",
      .about =

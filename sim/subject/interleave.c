@@ -298,9 +298,8 @@ static bool no_lock(const Interleave *x, const char *name, GError **error) {
   g_ptr_array_add(names, NULL);
   const char *near = nearest_name(name, (const char *const *)names->pdata);
   g_autofree char *all = g_strjoinv(", ", (char **)names->pdata);
-  g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_INPUT,
-              "--without-lock %s: the subject has no lock of that name%s%s; it has %s", name,
-              near ? ", the nearest is " : "", near ? near : "", *all ? all : "none");
+  g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_INPUT, "%s: the subject has no lock of that name%s%s; it has %s",
+              name, near ? ", the nearest is " : "", near ? near : "", *all ? all : "none");
   return false;
 }
 

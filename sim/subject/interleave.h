@@ -43,7 +43,7 @@ void interleave_step(Interleave *x, int p, bool *failed, bool *changed);
 /* What checks have looked at so far, as an operation that reads all of it; the whole of each structure that they looked
  * into. It only grows. */
 Operation interleave_watched(const Interleave *x);
-void interleave_watch(Interleave *x, const Operation *watched); /* that too, as another process has seen */
+void interleave_watch(Interleave *x, const Operation *watched);    /* that too, as another process has seen */
 int interleave_count(const Interleave *x, StmSemaphore semaphore); /* in the first state */
 int interleave_processes(const Interleave *x);
 /* Store buffers: that of process p is interleave_processes + p to pending and step; 0: there are none. */

@@ -191,11 +191,16 @@ static void tell_process(const char *name, const char *value, void *data) {
   t->each(name, said ? said : value, t->data);
 }
 
-void plain_describe(const Model *m, void (*each)(const char *name, const char *value, void *data), void *data) {
+void plain_describe_code(const Model *m, void (*each)(const char *name, const char *value, void *data), void *data) {
   g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
   Telling t = {m, each, data, texts};
   if (image_subject(m->image)->describe && subject_look(m->plain->code, run_describe, &t))
     for (guint i = 0; i + 1 < texts->len; i += 2) each(texts->pdata[i], texts->pdata[i + 1], data);
+}
+
+void plain_describe(const Model *m, void (*each)(const char *name, const char *value, void *data), void *data) {
+  Telling t = {m, each, data, NULL};
+  plain_describe_code(m, each, data);
   model_describe_processes(m->world, tell_process, &t);
 }
 

@@ -23,4 +23,6 @@ bool plain_done(const Plain *p);       /* every script has ended */
 size_t plain_bytes(const Scenario *s); /* of the world's arena, at most */
 /* A check of the code's own, asked between two steps; broken: says in `why` what it says. */
 bool subject_breaks(Subject *s, const StampedeCheck *check, GString *why);
+/* The code's own variables; then where each process is. */
+void plain_describe_code(const Model *m, void (*each)(const char *name, const char *value, void *data), void *data);
 void plain_describe(const Model *m, void (*each)(const char *name, const char *value, void *data), void *data);
