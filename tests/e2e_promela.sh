@@ -65,6 +65,15 @@ same_space handoff s22-handoff-timeout-bad.yaml -DFIRE=1 "${young[@]}"
 same_verdict handoff-judged s22-handoff-timeout-bad pool-accounting -DFIRE=1 "${young[@]}"
 same_verdict handoff-confirmed-judged s22-handoff-timeout-good pool-accounting -DFIRE=1 -DCONFIRM=1 "${young[@]}"
 
+# ---- two postmasters with the same process ids (S02): connections told apart by a sequence, and by process id alone ----
+unjudged s02-pool-good
+unjudged s02-pool-bad
+s02=(-DN=3 -DSIZE=2 -DHOSTS=2)
+same_space ids s02-pool-good.yaml "${s02[@]}"
+same_space pids s02-pool-bad.yaml "${s02[@]}" -DG3=1 -DROOM=3 # nobody comes to a fourth: with ROOM 4 SPIN counts the same
+same_verdict ids-judged s02-pool-good pool-accounting "${s02[@]}"
+same_verdict pids-judged s02-pool-bad pool-accounting "${s02[@]}" -DG3=1 -DROOM=3
+
 # ---- a larger one: three clients ----
 same_space three "$OLDPWD/tests/promela/three-clients.yaml" -DN=3 -DCANCELS=1 -DHOLD=1
 unjudged s01-stale-cancel-good

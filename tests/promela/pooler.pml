@@ -5,6 +5,9 @@
  *   HOLD     fence: hold_until_eof and ack: wait_eof, instead of none and fire_and_forget
  *   CONFIRM  handoff: confirm, instead of record_then_send
  *   FIRE     query_wait_timeout may pass at any time
+ *   HOSTS    so many postmasters behind one address, in turn, each with the same process ids
+ *   G3       connections are told apart by process id alone (preset pgdog-draft-1025), and may so be miscounted
+ *   ROOM     connections there may be at a time, where a miscount lets more than SIZE be opened
  *   JUDGE    what must hold is asserted in every step
  *
  * A client, its session and its cancel have one index; what refers to something is its index + 1, and 0 is nobody. */
@@ -15,7 +18,16 @@
 #define CANCELS 0
 #endif
 #ifndef SIZE
-#define SIZE 1 /* of the pool; nothing here can open more */
+#define SIZE 1 /* of the pool */
+#endif
+#ifndef ROOM
+#define ROOM SIZE /* nothing can open more */
+#endif
+#ifndef HOSTS
+#define HOSTS 1
+#endif
+#ifndef G3
+#define G3 0
 #endif
 #ifndef HOLD
 #define HOLD 0
@@ -66,21 +78,31 @@ byte mail[N], holds[N]; /* connection that was sent and not received; that it ha
 #define REPLY 8
 #define WAKE 9
 #define CLOSE 10
-byte stage[SIZE];
+byte stage[ROOM];
 #define IS_IDLE 1
 #define IS_TAKEN 2
 #define IS_FENCED 3
 #define IS_CLOSING 4
-byte is[SIZE]; /* 0: free, or being opened */
-byte owner[SIZE], fences[SIZE], seq[SIZE], backend[SIZE], seqs, backends;
-byte runs[SIZE]; /* whose query */
-bool hit[SIZE];
+byte is[ROOM]; /* 0: free, or being opened */
+byte owner[ROOM], fences[ROOM], seq[ROOM], backend[ROOM], seqs, backends[HOSTS];
+byte host[ROOM], next_host;
+byte slot[ROOM]; /* of its backend there, + 1: the lowest that is free */
+byte runs[ROOM]; /* whose query */
+bool hit[ROOM];
 
 /* ---- the pool ---- */
-byte idle[SIZE], n_idle, waiter[N], n_waiters, n_opening;
+byte idle[ROOM], n_idle, waiter[N], n_waiters, n_opening;
 bool poked;
 /* What is checked out: by a client's key, to a connection and the process id that a cancel must name. */
 byte map_seq[N], map_pid[N], n_taken;
+#if G3
+#if CANCELS
+#error a cancel does not look at these maps
+#endif
+#define PIDS (N * ROOM + 1) /* more than are ever opened */
+byte map_slot[N], map_host[N];                              /* beside map_pid; + 1 */
+byte rev_client[PIDS], rev_slot[PIDS], rev_host[PIDS];      /* by process id: client, connection, postmaster; + 1 */
+#endif
 
 /* ---- cancels ---- */
 #define SEND 0
@@ -101,18 +123,19 @@ byte says_key[CANCELS], says_pid[CANCELS], link[CANCELS]; /* link: the connectio
 #endif
 
 hidden byte i, j, n, w, at;
+hidden byte tracked;
 
 inline judge() {
 #if JUDGE
   n = 0;
   w = 0;
-  for (i : 0 .. SIZE - 1) {
+  for (i : 0 .. ROOM - 1) {
     n = n + (is[i] == IS_TAKEN);
     w = w + (is[i] == IS_IDLE);
     assert(is[i] != IS_FENCED || fences[i])
   }
   assert(n == n_taken && w == n_idle);
-  for (i : 0 .. SIZE - 1) {
+  for (i : 0 .. ROOM - 1) {
     n = 0;
     for (j : 0 .. N - 1) { n = n + (holds[j] == i + 1 || mail[j] == i + 1) }
     assert(n == 0 || (n == 1 && is[i] == IS_TAKEN));
@@ -129,7 +152,7 @@ inline judge() {
 
 inline count_all() { /* n: as the pool counts */
   n = n_taken + n_idle + n_opening;
-  for (i : 0 .. SIZE - 1) { n = n + (is[i] == IS_FENCED) }
+  for (i : 0 .. ROOM - 1) { n = n + (is[i] == IS_FENCED) }
 }
 
 inline grow() {
@@ -141,11 +164,15 @@ inline grow() {
      :: else ->
         i = 0;
         do
-        :: i < SIZE && stage[i] != FREE -> i++
+        :: i < ROOM && stage[i] != FREE -> i++
         :: else -> break
         od;
         if
-        :: i < SIZE -> stage[i] = CONNECT; n_opening++
+        :: i < ROOM ->
+           stage[i] = CONNECT;
+           host[i] = next_host;
+           next_host = (next_host + 1) % HOSTS;
+           n_opening++
         :: else
         fi
      fi
@@ -161,9 +188,55 @@ inline no_waiter(place) {
 inline give(s, c) {
   owner[s] = c + 1;
   is[s] = IS_TAKEN;
+#if G3
+  map_slot[key[c]] = s + 1;
+  map_host[key[c]] = host[s] + 1;
+  map_pid[key[c]] = backend[s];
+  n_taken = n_taken + (rev_client[backend[s]] == 0);
+  rev_client[backend[s]] = key[c] + 1;
+  rev_slot[backend[s]] = s + 1;
+  rev_host[backend[s]] = host[s] + 1
+#else
   map_seq[key[c]] = seq[s];
   map_pid[key[c]] = backend[s];
   n_taken++
+#endif
+}
+
+/* Out of the table of what is checked out; in `tracked` whether it was there. */
+inline check_in(s, c) {
+#if G3
+  tracked = rev_client[backend[s]] != 0;
+  if
+  :: tracked ->
+     w = rev_client[backend[s]] - 1;
+     rev_client[backend[s]] = 0;
+     rev_slot[backend[s]] = 0;
+     rev_host[backend[s]] = 0;
+     n_taken--;
+     if
+     :: map_pid[w] == backend[s] -> map_slot[w] = 0; map_host[w] = 0; map_pid[w] = 0
+     :: else
+     fi
+  :: else
+  fi
+#else
+  tracked = true;
+  map_seq[key[c]] = 0;
+  map_pid[key[c]] = 0;
+  n_taken--
+#endif
+}
+
+inline find_slot(s) {
+  n = 0;
+  i = 0;
+  do
+  :: i < ROOM && slot[i] == n + 1 && host[i] == host[s] -> n++; i = 0
+  :: i < ROOM && !(slot[i] == n + 1 && host[i] == host[s]) -> i++
+  :: i == ROOM -> break
+  od;
+  slot[s] = n + 1
 }
 
 /* To the first waiter, or idle. */
@@ -319,11 +392,12 @@ end_idle:
 }
 
 #define me (_pid - 2 * N)
-active [SIZE] proctype connection() {
+active [ROOM] proctype connection() {
 end_free:
   do
   :: d_step { stage[me] == CONNECT -> stage[me] = LOGIN; judge() }
-  :: d_step { stage[me] == LOGIN -> backends++; backend[me] = backends; stage[me] = READY; judge() }
+  :: d_step { stage[me] == LOGIN ->
+       backends[host[me]]++; backend[me] = backends[host[me]]; find_slot(me); stage[me] = READY; judge() }
   :: d_step { stage[me] == READY ->
        seqs++;
        seq[me] = seqs;
@@ -336,13 +410,12 @@ end_free:
        n = owner[me] - 1;
        owner[me] = 0;
        holds[n] = 0;
-       map_seq[key[n]] = 0;
-       map_pid[key[n]] = 0;
-       n_taken--;
+       check_in(me, n);
        answer(n, !hit[me]);
        hit[me] = false;
        if
-       :: HOLD && fences[me] -> is[me] = IS_FENCED; stage[me] = REST
+       :: !tracked -> is[me] = IS_CLOSING; stage[me] = CLOSE
+       :: tracked && HOLD && fences[me] -> is[me] = IS_FENCED; stage[me] = REST
        :: else -> put(me)
        fi; judge() }
   :: d_step { stage[me] == WAKE ->
@@ -352,12 +425,12 @@ end_free:
        :: else
        fi; judge() }
   :: d_step { stage[me] == CLOSE ->
-       stage[me] = FREE; is[me] = 0; seq[me] = 0; backend[me] = 0; fences[me] = 0; grow(); judge() }
+       stage[me] = FREE; is[me] = 0; seq[me] = 0; backend[me] = 0; host[me] = 0; slot[me] = 0; fences[me] = 0; grow(); judge() }
   od
 }
 
 #if CANCELS
-#define of (_pid - 2 * N - SIZE)
+#define of (_pid - 2 * N - ROOM)
 active [CANCELS] proctype cancel_request() {
 end_none:
   do
@@ -380,8 +453,8 @@ end_none:
        :: session[of] != NONE && key[of] == says_key[of] && map_seq[says_key[of]] ->
           says_pid[of] = map_pid[says_key[of]];
           i = 0;
-          do :: i < SIZE && !(is[i] && seq[i] == map_seq[says_key[of]]) -> i++ :: else -> break od;
-          if :: i < SIZE -> link[of] = i + 1; fences[i]++ :: else fi;
+          do :: i < ROOM && !(is[i] && seq[i] == map_seq[says_key[of]]) -> i++ :: else -> break od;
+          if :: i < ROOM -> link[of] = i + 1; fences[i]++ :: else fi;
           cancel[of] = DIAL
        :: else -> over(of)
        fi; judge() }
@@ -391,13 +464,13 @@ end_none:
        if :: !HOLD -> let_go(of); tell(of) :: else fi; judge() }
   :: d_step { cancel[of] == MATCH ->
        i = 0;
-       do :: i < SIZE && backend[i] != says_pid[of] -> i++ :: else -> break od;
-       if :: i < SIZE -> cancel[of] = SIGNAL :: else -> cancel[of] = EOF fi; judge() }
+       do :: i < ROOM && backend[i] != says_pid[of] -> i++ :: else -> break od;
+       if :: i < ROOM -> cancel[of] = SIGNAL :: else -> cancel[of] = EOF fi; judge() }
   :: d_step { cancel[of] == SIGNAL ->
        i = 0;
-       do :: i < SIZE && backend[i] != says_pid[of] -> i++ :: else -> break od;
+       do :: i < ROOM && backend[i] != says_pid[of] -> i++ :: else -> break od;
        if
-       :: i < SIZE && runs[i] ->
+       :: i < ROOM && runs[i] ->
 #if JUDGE
           assert(runs[i] == of + 1); /* it hits the query that it is meant for */
 #endif
