@@ -268,7 +268,7 @@ void report_text(const RunResult *r, GString *out, bool color, guint hot_spots) 
                          r->command, r->scenario, r->seed, r->subject);
   if (strcmp(r->command, "live") == 0)
     g_string_append_printf(out, "a real pooler between simulated clients and servers, on a %s clock\n\n",
-                           r->caveat ? "real" : "virtual");
+                           r->real_clock ? "real" : "virtual");
   else
     g_string_append_printf(out, "simulated, with the costs of profile %s\n\n", r->profile);
   text_metrics(r, out);
@@ -288,7 +288,7 @@ void report_text(const RunResult *r, GString *out, bool color, guint hot_spots) 
                          paint(color, "\033[0m"));
   report_number(out, 1, (double)r->virtual_ns / 1e6);
   g_string_append_printf(out, " %s ms, %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " ties\n",
-                         r->caveat ? "real" : "virtual", r->events, r->ties);
+                         r->real_clock ? "real" : "virtual", r->events, r->ties);
 }
 
 /* ---- JUnit ---- */

@@ -69,6 +69,7 @@ typedef struct {
   bool limited;                  /* it ended at a limit: what it would still have shown is open */
   char *stopped;                 /* why it ended early, in words; NULL: it did not */
   char *caveat;                  /* why it is worth less than others, in words; NULL: it is not */
+  bool real_clock;               /* of a real pooler: time has passed */
   GArray *checks, *expectations; /* of CheckResult, Expectation */
   gpointer kept_checks;          /* a counted box: checks that are the model's own */
   GArray *metrics, *hotspots;    /* of Metric, HotSpotRow */

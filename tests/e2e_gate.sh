@@ -46,7 +46,28 @@ cp "$SCRATCH/first" "$SCRATCH/of-4"
 check_status 0 live "$crowd" --pooler "$(as 4)" "${adapter[@]}" --seed 2 --quiet --trace "$SCRATCH/other"
 check "another seed gives clients to other workers" \
   test "$(jq -c '[.do, .args]' "$SCRATCH/of-4" | md5sum)" != "$(jq -c '[.do, .args]' "$SCRATCH/other" | md5sum)"
+# Over loopback, for poolers that know nothing else.
+same 10 "$crowd" --pooler "$(as 4)" --adapter tests/live/adapters/tinytcp.yaml
+check_status 0 live "$crowd" --pooler "$(as 4)" --adapter tests/live/adapters/tinytcp.yaml
+check_contains "is untried"
 nothing_left "after threads"
+
+# Adapters: every word of each stands for something; what is no adapter is told by line and key.
+for name in pgbouncer pgpool pgdog pgcat odyssey; do
+  check_status 4 live tests/live/cancel-in-flight.yaml --pooler /bin/true --adapter "$name"
+  check_contains "was never ready: it ended with status 0" "$ERR"
+done
+bad_adapter() {
+  sed "$1" tests/live/adapters/tiny.yaml >"$SCRATCH/bad.yaml"
+  check_status 2 live "$crowd" --pooler "$tiny" --adapter "$SCRATCH/bad.yaml"
+  check_contains "$2" "$ERR"
+}
+bad_adapter 's/^signals:/signal:/' "bad.yaml:7:1: signal: an adapter has no such key"
+bad_adapter 's/{server_path}/{servers_path}/' "start: {servers_path} stands for nothing"
+bad_adapter 's/stop: TERM/halt: TERM/' "halt: an adapter knows no such wish"
+bad_adapter 's/stop: TERM/stop: NOW/' "stop: the name of a signal is wanted"
+bad_adapter 's/^start:.*//' "a list of words is wanted here"
+check_status 2 live "$crowd" --pooler "$tiny" --adapter "$SCRATCH/none.yaml"
 
 # Processes: the driver chooses the child that accepts. A key outlives its client, as its child keeps the backend.
 for file in tests/live/pgpool/*.yaml; do

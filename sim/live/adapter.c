@@ -20,6 +20,11 @@ static char *lasting(int64_t ns) {
   return ns < 0 ? g_strdup("315360000") : seconds(ns);
 }
 
+/* Whole ones, as the poolers that count in them want; no limit is ten years. */
+static char *milliseconds(int64_t ns) {
+  return ns < 0 ? g_strdup("315360000000") : g_strdup_printf("%" G_GINT64_FORMAT, (ns + 999999) / 1000000);
+}
+
 static const char *mode_word(PoolMode m) {
   static const char *const words[] = {"session", "transaction", "statement"};
   return words[m];
@@ -41,6 +46,7 @@ static char *word_of_pool(const PoolerConfig *c, guint pool, const AdapterPlace 
   for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
     if (!strcmp(word, numbers[i].word)) return g_strdup_printf("%d", numbers[i].value);
   if (!strcmp(word, "pool")) return g_strdup(p->name);
+  if (!strcmp(word, "login")) return g_strdup(adapter_login(c, pool));
   if (!strcmp(word, "pool_mode")) return g_strdup(mode_word(p->mode));
   if (!strcmp(word, "server_dir")) return at->server_ports ? g_strdup("127.0.0.1") : adapter_server_dir(at->dir, pool);
   if (!strcmp(word, "server_path"))
@@ -62,8 +68,11 @@ static char *word_of_pooler(const PoolerConfig *c, const AdapterPlace *at, const
       {"reserve_pool_timeout", p->reserve_timeout_ns},    {"query_wait_timeout", p->query_wait_timeout_ns},
       {"server_idle_timeout", p->server_idle_timeout_ns}, {"server_login_retry", p->server_login_retry_ns},
       {"cancel_wait_timeout", p->cancel_wait_timeout_ns}};
-  for (guint i = 0; i < G_N_ELEMENTS(times); i++)
+  for (guint i = 0; i < G_N_ELEMENTS(times); i++) {
     if (!strcmp(word, times[i].word)) return i < 3 ? lasting(times[i].ns) : seconds(times[i].ns);
+    bool ms = g_str_has_prefix(word, times[i].word) && !strcmp(word + strlen(times[i].word), "_ms");
+    if (ms) return milliseconds(times[i].ns);
+  }
   if (!strcmp(word, "max_client_conn")) return g_strdup_printf("%d", clients_of(c));
   if (!strcmp(word, "max_db_connections")) return g_strdup_printf("%d", c->max_db_connections);
   if (!strcmp(word, "max_user_connections")) return g_strdup_printf("%d", c->max_user_connections);
@@ -102,17 +111,19 @@ typedef struct {
   const PoolerConfig *c;
   const AdapterPlace *at;
   const char *each_pool; /* NULL: `text` is that of a pool */
+  const char *each_login;
   guint pool;
 } Filling;
 
 static char *fill(const Filling *f, const char *text, const char **unknown);
 
-static char *pools_text(const Filling *f, const char **unknown) {
+/* `each` once for each pool; a database of several users is one pool where `databases`. */
+static char *pools_text(const Filling *f, const char *each, bool databases, const char **unknown) {
   GString *all = g_string_new(NULL);
   for (guint i = 0; i < (guint)f->c->n_pools; i++) {
-    if (adapter_database(f->c, i) != i) continue;
-    Filling one = {f->c, f->at, NULL, i};
-    g_autofree char *text = fill(&one, f->each_pool, unknown);
+    if (databases && adapter_database(f->c, i) != i) continue;
+    Filling one = {.c = f->c, .at = f->at, .pool = i};
+    g_autofree char *text = fill(&one, each, unknown);
     g_string_append(all, text);
   }
   return g_string_free(all, FALSE);
@@ -128,17 +139,24 @@ static char *users_text(const PoolerConfig *c) {
 }
 
 static char *word(const Filling *f, const char *name, const char **unknown) {
-  if (f->each_pool && !strcmp(name, "pools")) return pools_text(f, unknown);
+  if (f->each_pool && !strcmp(name, "pools")) return pools_text(f, f->each_pool, true, unknown);
+  if (f->each_login && !strcmp(name, "logins")) return pools_text(f, f->each_login, false, unknown);
   if (!strcmp(name, "users")) return users_text(f->c);
   char *value = word_of_pool(f->c, f->pool, f->at, name); /* outside once_each_pool: of the first */
   return value ? value : word_of_pooler(f->c, f->at, name);
+}
+
+/* The brace behind "{word"; NULL: other braces are the file's own. */
+static const char *word_end(const char *text) {
+  const char *end = *text == '{' ? text + 1 + strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_") : NULL;
+  return end && end > text + 1 && *end == '}' ? end : NULL;
 }
 
 /* *unknown: the first word that means nothing, interned. */
 static char *fill(const Filling *f, const char *text, const char **unknown) {
   GString *out = g_string_new(NULL);
   while (*text) {
-    const char *end = *text == '{' ? strchr(text, '}') : NULL;
+    const char *end = word_end(text);
     if (!end) {
       g_string_append_c(out, *text++);
       continue;
@@ -253,9 +271,9 @@ static void clear_file(gpointer data) {
 }
 
 static void check_keys(const Node *root, const PoolerConfig *c, GError **error) {
-  static const char *const keys[] = {"adapter",        "about",   "untried",     "user",      "start",
-                                     "socket",         "console", "say",         "signals",   "files",
-                                     "once_each_pool", "tcp",     "environment", "most_pools"};
+  static const char *const keys[] = {"adapter",        "about",           "untried",     "user",      "start",
+                                     "socket",         "console",         "say",         "signals",   "files",
+                                     "once_each_pool", "once_each_login", "environment", "most_pools"};
   const Node *odd = unknown_key(root, keys, G_N_ELEMENTS(keys)), *most = node_child(root, "most_pools");
   if (odd && !*error) *error = mark_error(&odd->key_mark, odd->key, "an adapter has no such key");
   guint64 n = most && most->text ? g_ascii_strtoull(most->text, NULL, 10) : G_MAXUINT;
@@ -275,7 +293,8 @@ Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerCon
   a->name = g_strdup(name);
   check_keys(root, c, &problem);
   a->user = g_strdup(text_at(root, "user", &problem));
-  Filling f = {c, place, text_at(root, "once_each_pool", &problem), 0};
+  Filling f = {.c = c, .at = place, .each_pool = text_at(root, "once_each_pool", &problem)};
+  if (node_child(root, "once_each_login")) f.each_login = text_at(root, "once_each_login", &problem);
   if (!place->port) a->socket = filled(&f, root, "socket", text_at(root, "socket", &problem), &problem);
   if (node_child(root, "console")) a->console = g_strdup(text_at(root, "console", &problem));
   a->untried = node_child(root, "untried") && strcmp(text_at(root, "untried", &problem), "true") == 0;
@@ -287,10 +306,11 @@ Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerCon
   return NULL;
 }
 
-char *adapter_user(const char *const *dirs, const char *name, GError **error) {
+char *adapter_user(const char *const *dirs, const char *name, bool *tcp_alone, GError **error) {
   GError *problem = NULL;
   g_autoptr(Node) root = read_adapter(dirs, name, error);
   if (!root) return NULL;
+  *tcp_alone = !node_child(root, "socket");
   char *user = g_strdup(text_at(root, "user", &problem));
   if (!problem) return user;
   g_propagate_error(error, problem);

@@ -54,7 +54,8 @@ Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerCon
                       GError **error);
 /* The name of the adapter for a program: its file's name without a version; g_free. */
 char *adapter_for(const char *program);
-/* The user alone, before there is a place. NULL and *error likewise; g_free. */
-char *adapter_user(const char *const *dirs, const char *name, GError **error);
+/* What must be known before there is a place: the user, and whether it knows no Unix sockets. NULL and *error likewise;
+ * g_free. */
+char *adapter_user(const char *const *dirs, const char *name, bool *tcp_alone, GError **error);
 void adapter_free(Adapter *a);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Adapter, adapter_free)

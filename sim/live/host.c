@@ -43,7 +43,7 @@ bool hosts_open(Live *l, GError **error) {
   for (int i = 0; i < l->config->n_servers; i++) g_array_append_val(l->hosts, up);
   for (guint i = 0; i < (guint)l->config->n_pools; i++) {
     Listener one = {.pool = i, .fd = -1};
-    if (!(l->o->tcp ? listen_tcp(&one, error) : listen_unix(l, i, &one, error))) return false;
+    if (!(l->tcp ? listen_tcp(&one, error) : listen_unix(l, i, &one, error))) return false;
     g_array_append_val(l->listeners, one);
     struct epoll_event e = {.events = EPOLLIN, .data.u64 = i};
     if (epoll_ctl(l->poll, EPOLL_CTL_ADD, one.fd, &e) != 0) g_assert_not_reached();

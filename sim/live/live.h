@@ -161,6 +161,7 @@ typedef struct {
   bool console_ready;                         /* it has answered */
   GPtrArray *rows;                            /* of char **: what the console answers; NULL: nobody asks */
   int poll;                                   /* epoll of all descriptors */
+  bool tcp;                                   /* over loopback in place of Unix sockets */
   guint port;                                 /* of TCP, where the pooler listens; 0 */
   guint descriptors;                          /* that the pooler had open when it was ready */
   int64_t now, last;                          /* last: when something other than the clock moved */

@@ -37,6 +37,7 @@ static GateClockKind clock_for(Live *l) {
   const char *why = gate_why_not(l->o->program);
   if (!why && l->o->clock != GATE_CLOCK_REAL) return l->o->clock;
   g_autofree char *base = g_path_get_basename(l->o->program);
+  l->result->real_clock = true;
   l->result->caveat =
       g_strdup_printf("best effort: %s %s, so time passes and its order is its own; another run may differ", base,
                       why ? why : "is not gated, as --clock real asks");
@@ -57,7 +58,7 @@ static Adapter *load_adapter(Live *l, GError **error) {
   g_autofree guint *ports = g_new0(guint, l->listeners->len);
   for (guint i = 0; i < l->listeners->len; i++) ports[i] = (guint)g_array_index(l->listeners, Listener, i).port;
   AdapterPlace place = {
-      .program = program, .dir = live_gate_dir(l->gate), .port = l->port, .server_ports = l->o->tcp ? ports : NULL};
+      .program = program, .dir = live_gate_dir(l->gate), .port = l->port, .server_ports = l->tcp ? ports : NULL};
   return adapter_load(l->o->dirs, name, l->config, &place, error);
 }
 
@@ -94,8 +95,10 @@ static bool launch(Live *l, GError **error) {
 }
 
 bool pooler_start(Live *l, GError **error) {
-  g_autofree char *name = adapter_name(l), *user = adapter_user(l->o->dirs, name, error);
+  bool tcp_alone;
+  g_autofree char *name = adapter_name(l), *user = adapter_user(l->o->dirs, name, &tcp_alone, error);
   if (!user) return false;
+  l->tcp = l->o->tcp || tcp_alone;
   GateConfig config = {.user = user,
                        .library = l->o->library,
                        .seed = scenario_seed(l->scenario),
@@ -105,9 +108,11 @@ bool pooler_start(Live *l, GError **error) {
   l->gate = live_gate_new(&config, error);
   if (!l->gate || !hosts_open(l, error)) return false;
   live_gate_choose(l->gate, whose_turn, l);
-  if (l->o->tcp) l->port = free_port();
+  if (l->tcp) l->port = free_port();
   l->adapter = load_adapter(l, error);
   if (!l->adapter || !write_files(l, l->adapter, error)) return false;
+  if (l->adapter->untried && !l->result->caveat)
+    l->result->caveat = g_strdup_printf("the adapter %s is untried: no such pooler was there to try it", name);
   verdict_start(l);
   return launch(l, error);
 }

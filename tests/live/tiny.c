@@ -2,13 +2,14 @@
  * is told what else to do by its name, words after the first apart by "-": a number is how many workers it has (none:
  * it does all itself, in one thread), others are faults (see faults[]).
  *
- * Usage: tiny[-N][-FAULT] SOCKET SERVER. With workers it uses what threaded runtimes use: a queue under a lock made of
- * futexes through syscall(), an epoll and an eventfd each, a logger on a condition variable with a time limit, random
- * numbers for who gets a client, pthread_join at its end. */
+ * Usage: tiny[-N][-FAULT] SOCKET SERVER, each a path or a port of loopback. With workers it uses what threaded runtimes
+ * use: a queue under a lock made of futexes through syscall(), an epoll and an eventfd each, a logger on a condition
+ * variable with a time limit, random numbers for who gets a client, pthread_join at its end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/io_uring.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -115,7 +116,23 @@ static void *log_lines(void *none) {
 
 /* ---- connections ---- */
 
+static bool is_port(const char *where) {
+  return *where >= '0' && *where <= '9';
+}
+
+static struct sockaddr_in loopback(const char *port) {
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return at;
+}
+
 static int to_server(void) {
+  if (is_port(tiny.server)) {
+    struct sockaddr_in there = loopback(tiny.server);
+    int tcp = socket(AF_INET, SOCK_STREAM, 0);
+    if (tcp < 0 || connect(tcp, (struct sockaddr *)&there, sizeof there) != 0) die("connect");
+    return tcp;
+  }
   struct sockaddr_un at = {.sun_family = AF_UNIX};
   snprintf(at.sun_path, sizeof at.sun_path, "%s", tiny.server);
   int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -245,6 +262,12 @@ static void before_ready(void) {
 }
 
 static int listen_at(const char *path) {
+  if (is_port(path)) {
+    struct sockaddr_in here = loopback(path);
+    int tcp = socket(AF_INET, SOCK_STREAM, 0);
+    if (tcp < 0 || bind(tcp, (struct sockaddr *)&here, sizeof here) != 0 || listen(tcp, 64) != 0) die(path);
+    return tcp;
+  }
   struct sockaddr_un at = {.sun_family = AF_UNIX};
   snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
   int fd = socket(AF_UNIX, SOCK_STREAM, 0);
