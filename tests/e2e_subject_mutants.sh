@@ -22,6 +22,17 @@ mutant none ''
 storm 0 none "${checks// /,}"
 for check in $checks; do check "$check is not violated" grep -Eq "check $check +not-violated" "$OUT"; done
 
+# Faults are told by backend too, with several jobs the same bytes.
+check_status 0 "$STAMPEDE" run connect-storm --subject "$SCRATCH/none.so" --set workload.clients=40 --json
+check "each backend's faults: their mean is that of all" jq -e \
+  '.metrics["iteration[1].faults_mean"] == .metrics["iteration[1].connect_faults_per_backend"]' "$OUT"
+for jobs in 1 2; do
+  check_status 0 "$STAMPEDE" sweep connect-storm --subject "$SCRATCH/none.so" --set workload.clients=10,20,40 --repeat 2 \
+    --jobs $jobs --quiet --out "$SCRATCH/jobs$jobs"
+done
+check_same "$SCRATCH/jobs1/results.csv" "$SCRATCH/jobs2/results.csv"
+check_same <(sed '/"measured"/d' "$SCRATCH/jobs1/results.json") <(sed '/"measured"/d' "$SCRATCH/jobs2/results.json")
+
 mutant unsorted 's/pgprocnos\[at\] <= proc->pgprocno)/pgprocnos[at] >= 0)/'
 storm 1 unsorted proc-array-sorted
 check_contains 'not above pgprocnos'

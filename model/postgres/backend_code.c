@@ -15,9 +15,10 @@ static Step begin(PgServer *sv, Backend *b, PgCall call, int argument, uint16_t 
   return step_ran();
 }
 
-static void add_use(PgServer *sv, const Backend *b) {
+static void add_use(PgServer *sv, ProcId self, const Backend *b) {
   PgCodeUse u = code_of(sv)->take_use(code_of(sv)->data, b->process);
   Sums *sums = &sv->sums;
+  g_array_index(sv->tallies, BackendTally, self).faults += u.faults;
   if (!b->counted) return;
   if (b->call == PGCALL_LEAVE) {
     sums->disconnect_faults += u.faults;
@@ -51,7 +52,7 @@ Step backend_code_go(World *w, ProcId self, void *locals) {
   b->head.pc = state == PGCODE_GOES_ON ? B_CODE : b->after;
   b->state = (uint8_t)state;
   follow_slot(sv, self, b);
-  if (state != PGCODE_GOES_ON) add_use(sv, b);
+  if (state != PGCODE_GOES_ON) add_use(sv, self, b);
   return step;
 }
 
