@@ -107,6 +107,8 @@ $(BUILD)/tests/subjects/%.so: tests/subjects/%.yaml $(wildcard tests/subjects/*.
 	$(Q)CC=$(SUBJECT_CC) $(PROGRAM) subject build --quiet --manifest $< -o $@
 $(BUILD)/tests/test_subject $(BUILD)/tests/test_interleave $(BUILD)/tests/bench_subject: TEST_FLAGS = -rdynamic -DSUBJECTS='"$(BUILD)/tests/subjects"'
 $(BUILD)/tests/test_subject $(BUILD)/tests/test_interleave $(BUILD)/tests/bench_subject: | $(TEST_SUBJECTS)
+$(BUILD)/tests/test_gate: TEST_FLAGS = -DGATE_LIBRARY='"$(BUILD)/stampede-gate.so"' -DPOOLERS='"$(BUILD)/tests/live"'
+$(BUILD)/tests/test_gate: | $(GATE) $(POOLERS)
 # As a distribution builds its programs: calls checked by the C library are other functions, which the gate must know too.
 $(BUILD)/tests/live/%: tests/live/%.c $(BUILD)/flags
 	@mkdir -p $(@D)

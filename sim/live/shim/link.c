@@ -194,6 +194,15 @@ static Go deliver(uint64_t mask) {
   return r != -EINTR ? GO_LOOK : again ? GO_RESTARTED : GO_INTERRUPTED;
 }
 
+Go shim_deliver(const sigset_t *mask) {
+  uint64_t hold = held_back(), old, let;
+  CALL(SYS_rt_sigprocmask, SIG_BLOCK, L(&hold), L(&old), sizeof old);
+  memcpy(&let, mask, sizeof let);
+  Go go = deliver(let);
+  CALL(SYS_rt_sigprocmask, SIG_SETMASK, L(&old), 0, sizeof old);
+  return go;
+}
+
 /* ---- the gate ---- */
 
 void shim_woke(void) {

@@ -52,11 +52,12 @@ typedef struct {
 } Wait;
 /* Says BLOCKED, returns at GO. Signals that came meanwhile are delivered then, and only then. */
 Go shim_wait(Wait *w);
-int shim_line_new(void);         /* for a thread or process that is about to be made */
-void shim_line_take(int fd);     /* by whom it was made for, which then waits for its first GO */
-void shim_line_drop(int fd);     /* it came to nothing, or is somebody else's now */
-void shim_lines_forget(int but); /* in a new process: its parent's other lines */
-void shim_woke(void);            /* the next report says GATE_WOKE */
+Go shim_deliver(const sigset_t *mask); /* signals that have come already, and that a call's own mask lets through */
+int shim_line_new(void);               /* for a thread or process that is about to be made */
+void shim_line_take(int fd);           /* by whom it was made for, which then waits for its first GO */
+void shim_line_drop(int fd);           /* it came to nothing, or is somebody else's now */
+void shim_lines_forget(int but);       /* in a new process: its parent's other lines */
+void shim_woke(void);                  /* the next report says GATE_WOKE */
 
 /* ---- time.c ---- */
 extern int64_t shim_alarm_ns;  /* of the monotonic clock; -1: none */

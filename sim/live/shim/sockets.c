@@ -125,7 +125,10 @@ SHIM ssize_t sendto(int fd, const void *from, size_t n, int flags, const struct 
   long r = 0;
   do {
     r = CALL(SYS_sendto, fd, L(from) + L(sent), L(n - sent), flags | MSG_DONTWAIT, L(to), size);
-    if (r > 0) sent += (size_t)r;
+    if (r > 0) {
+      sent += (size_t)r;
+      w.looked = false; /* it has gone on: whoever reads there is to look */
+    }
     if (r >= 0 && (sent == n || flags & MSG_DONTWAIT || never_waits(fd))) return (ssize_t)sent;
     if (r >= 0) r = -EAGAIN;
   } while (again(&w, fd, GATE_WRITE, flags & MSG_DONTWAIT, &r));

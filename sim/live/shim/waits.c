@@ -30,6 +30,7 @@ SHIM int epoll_pwait(int ep, struct epoll_event *events, int most, int timeout, 
   Wait w = {.kind = GATE_EPOLL, .deadline_ns = shim_due(timeout < 0 ? -1 : (int64_t)timeout * NS_MS), .mask = mask};
   for (;;) {
     int n = (int)shim_result(CALL(SYS_epoll_pwait, ep, L(events), most, 0, L(mask), SET_BYTES));
+    if (n == 0 && mask && !w.looked && shim_deliver(mask) != GO_LOOK) return errno = EINTR, -1;
     if (n != 0 || over(&w, &n)) return n;
   }
 }
@@ -172,6 +173,7 @@ SHIM int pause(void) {
   return (int)shim_result(CALL(SYS_ppoll, 0, 0, 0, 0, 0));
 }
 SHIM int sigsuspend(const sigset_t *mask) {
+  if (shim_clock && shim_deliver(mask) != GO_LOOK) return errno = EINTR, -1;
   if (shim_clock) return wait_for_signal(mask);
   return (int)shim_result(CALL(SYS_rt_sigsuspend, L(mask), SET_BYTES));
 }
