@@ -62,8 +62,13 @@ static __attribute__((noinline)) void private_access(const void *p, const void *
   check_private(p, pc);
 }
 
-/* Never returns; but who calls it last may jump to it, and then needs no frame. */
-static __attribute__((cold, noipa)) void too_long(const void *pc) {
+/* Never returns; gcc is not to know: who calls it last may then jump to it, and needs no frame. */
+#ifdef __clang__
+#define UNKNOWN_TO_CALLERS noinline
+#else
+#define UNKNOWN_TO_CALLERS noipa
+#endif
+static __attribute__((cold, UNKNOWN_TO_CALLERS)) void too_long(const void *pc) {
   subject_broken(pc, "endless: %" G_GINT64_FORMAT " accesses to shared memory in one call", subject_here->accesses);
 }
 
