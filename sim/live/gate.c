@@ -228,10 +228,6 @@ bool live_gate_start(LiveGate *g, const char *const *argv, const char *const *mo
   return g->ended >= 0 || gate_fail(error, "pidfd_open");
 }
 
-bool live_gate_signal(LiveGate *g, int number) {
-  return g->pooler && kill(g->pooler, number) == 0;
-}
-
 /* ---- the clock ---- */
 
 /* libfaketime reads an absolute stamp: seconds, and a fraction that it multiplies in floating point and cuts off, so

@@ -132,6 +132,7 @@ static void look_again(LiveGate *g, const GateLine *but, bool woke) {
   for (guint i = 0; i < g->lines->len; i++) {
     GateLine *l = GATE_LINE(g, i);
     bool parked = l->said.flags & GATE_PARKED, mate = l->pid == but->pid;
+    l->signals = true;
     if (l != but && (!parked || (woke && mate))) l->look = true;
   }
 }
@@ -158,7 +159,7 @@ static void heard(LiveGate *g, guint at) {
   }
   l->pid = l->said.pid;
   l->tid = l->said.tid;
-  if (l->said.kind == GATE_START) l->look = true;
+  if (l->said.kind == GATE_START) l->look = l->signals = true;
   if (l->said.flags & GATE_FRESH) {
     l->went_on_at = g->steps;
     look_again(g, l, l->said.flags & GATE_WOKE);
@@ -196,7 +197,8 @@ static bool await_first(LiveGate *g, gint64 end) {
 /* ---- turns ---- */
 
 static void go(GateLine *l) {
-  GateAnswer a = {1};
+  GateAnswer a = {1, l->signals};
+  l->signals = false;
   (void)!send(l->fd, &a, sizeof a, MSG_NOSIGNAL); /* where it has ended, its end is heard */
   l->running = true;
 }
@@ -240,6 +242,11 @@ void live_gate_go(LiveGate *g) {
     bool due = l->said.deadline_ns >= 0 && l->said.deadline_ns <= g->clock->monotonic_ns;
     l->look = due || !(l->said.flags & GATE_PARKED);
   }
+}
+
+bool live_gate_signal(LiveGate *g, int number) {
+  for (guint i = 0; i < g->lines->len; i++) GATE_LINE(g, i)->signals = true;
+  return g->pooler && kill(g->pooler, number) == 0;
 }
 
 void live_gate_choose(LiveGate *g, GateChoose choose, void *data) {

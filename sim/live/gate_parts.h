@@ -5,8 +5,8 @@
 typedef struct {
   int fd;
   guint number;
-  int32_t pid, tid; /* 0: it has not said anything yet */
-  bool running, look;
+  int32_t pid, tid;            /* 0: it has not said anything yet */
+  bool running, look, signals; /* signals: some may have come since it was last let go on */
   GateReport said;
   guint64 went_on_at;
 } GateLine;

@@ -55,7 +55,8 @@ typedef struct {
   int64_t deadline_ns; /* of the monotonic clock; -1: none */
 } GateReport;
 typedef struct {
-  uint32_t go; /* 1: look again */
+  uint32_t go;      /* 1: look again */
+  uint32_t signals; /* 0: none can have come since BLOCKED, so that there is nothing to ask the kernel */
 } GateAnswer;
 
 enum { GATE_FD_LEAST = 1000 }; /* the shim's own descriptors are not below, so that the pooler's stay what they are */
