@@ -110,6 +110,12 @@ bool schedules_over(Schedules *s) {
   return late;
 }
 
+void schedules_note_cut(Schedules *s) {
+  SchedulesResult *r = s->result;
+  const ScheduleEvent *last = order_event(&s->order, s->order.events->len - 1);
+  if (!r->cut) r->cut_at = last->op.pc, r->cut_in = last->process;
+}
+
 double schedules_seconds(const Schedules *s) {
   return (double)(g_get_monotonic_time() - s->began) / G_USEC_PER_SEC;
 }

@@ -73,6 +73,8 @@ typedef struct {
   uint64_t schedules; /* that ran to their end */
   uint64_t redundant; /* given up as equal to one that was run (all that could go on is asleep) */
   uint64_t cut;       /* by max_steps */
+  const void *cut_at; /* the last operation of the first that was; NULL: none was */
+  guint cut_in;       /* its process */
   uint64_t bounded;   /* places where the bound on preemptions or delays left a process out */
   uint64_t steps;     /* of the program, without those that only lead back to where a search goes on */
   guint longest;

@@ -61,6 +61,7 @@ bool schedules_over(Schedules *s);            /* enough is found, or a limit; re
 ScheduleFinding *schedule_finding_known(const SchedulesResult *r, const char *words); /* that breaks the same; NULL */
 bool schedules_known(const SchedulesResult *r, const char *words);
 uint64_t schedules_done(const SchedulesResult *r);
+void schedules_note_cut(Schedules *s); /* max_steps are reached, not counted yet: where */
 double schedules_seconds(const Schedules *s);
 double schedules_cpu(void);
 SchedulesResult *schedules_result_new(void);

@@ -58,6 +58,7 @@ static void text_counts(const SubjectCheck *c, GString *out) {
                          strategy_word(c->options.strategy));
   report_number(out, 1, r->seconds > 0 ? (double)r->schedules / r->seconds : 0);
   g_string_append_printf(out, " schedules/s; %s\n", c->tso ? "total store order" : "sequentially consistent");
+  if (c->cut) g_string_append_printf(out, "cut after %u steps (--max-steps): first %s\n", c->options.max_steps, c->cut);
   if (c->options.strategy != SCHEDULES_PCT) return;
   char bound[G_ASCII_DTOSTR_BUF_SIZE];
   g_ascii_formatd(bound, sizeof bound, "%.3g", r->bound);
@@ -216,6 +217,7 @@ void subject_check_json(const SubjectCheck *c, Output *o) {
   report_json_uint(o, "schedules", r->schedules);
   report_json_uint(o, "redundant", r->redundant);
   report_json_uint(o, "cut", r->cut);
+  report_json_text(o, "cut_at", c->cut);
   report_json_uint(o, "longest", r->longest);
   json_checks(c, o);
   json_told(c, o);

@@ -50,6 +50,14 @@ static void take_points(SubjectCheck *c, const Bound *b) {
   g_ptr_array_sort(c->never, by_words);
 }
 
+static char *cut_words(const Bound *b, const SchedulesResult *r) {
+  if (!r->cut) return NULL;
+  g_autofree char *where = interleave_place(b->code, &(Operation){.pc = r->cut_at});
+  bool observer = bound_is_observer(b, r->cut_in);
+  return g_strdup_printf("%s at %s", observer ? "the checks" : interleave_name(b->code, (int)r->cut_in),
+                         where ? where : "?");
+}
+
 /* ---- verdicts ---- */
 
 static const ScheduleFinding *finding_of(const SchedulesResult *r, const Check *c) {
@@ -130,7 +138,11 @@ static void shrink(Bound *b, SchedulesResult *r, guint max_steps) {
   b->stepwise = judge_looks_at_states(&b->judge);
   interleave_way_back(b->code, true);
   ScheduleProgram p = bound_program(b);
-  for (guint i = 0; i < r->findings->len; i++) schedules_shrink(&p, r->findings->pdata[i], max_steps, SHRINK_SCHEDULES);
+  for (guint i = 0; i < r->findings->len; i++) {
+    ScheduleFinding *f = r->findings->pdata[i];
+    /* Each try of one that was stopped by the clock would take as long again. */
+    if (!g_str_has_prefix(f->words, "endless: ")) schedules_shrink(&p, f, max_steps, SHRINK_SCHEDULES);
+  }
   b->observer = observer; /* one that was not shortened has the checks' look in it */
 }
 
@@ -202,6 +214,7 @@ SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectChec
     c->observed = b.observer;
     c->never = g_ptr_array_new_with_free_func(g_free);
     take_points(c, &b);
+    c->cut = cut_words(&b, c->search);
     const SchedulesResult *r = c->search;
     bool all = r->stop == SCHEDULES_EXHAUSTED && !r->cut && !r->bounded && !r->findings->len && !is_walk(&c->options);
     if (o->shrink) shrink(&b, c->search, c->options.max_steps);
@@ -222,6 +235,7 @@ void subject_check_free(SubjectCheck *c) {
   if (c->told) g_ptr_array_unref(c->told);
   if (c->never) g_ptr_array_unref(c->never);
   g_ptr_array_unref(c->without);
+  g_free(c->cut);
   schedules_result_free(c->search);
   run_result_free(c->run);
   g_free(c);

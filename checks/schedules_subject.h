@@ -29,6 +29,7 @@ typedef struct {
   GPtrArray *told;  /* of ScheduleTold, one a finding */
   GPtrArray *never; /* char*: where a process could be preempted, and in no schedule was, in order */
   guint points;     /* where one could be */
+  char *cut;        /* who was where when the first schedule was cut: "loop at go x.c:12"; NULL: none was */
 } SubjectCheck;
 
 /* NULL and *error (SCENARIO_ERROR). In a process of its own (sim/subject/child.h). */

@@ -180,7 +180,10 @@ static void go_to_end(Search *x) {
       return;
     }
     if (too_long(x, i)) return give_up(x, i, &r->schedules);
-    if (i >= x->s.options->max_steps) return give_up(x, i, &r->cut);
+    if (i >= x->s.options->max_steps) {
+      schedules_note_cut(&x->s);
+      return give_up(x, i, &r->cut);
+    }
     do_step(x, i);
   }
 }

@@ -59,7 +59,7 @@ static bool walk(Walks *w) {
     uint64_t ready = schedules_look(s);
     if (!ready) return true;
     if (schedules_judge(s, false)) return false;
-    if (i >= s->options->max_steps) return s->result->cut++, false;
+    if (i >= s->options->max_steps) return schedules_note_cut(s), s->result->cut++, false;
     guint p = s->options->strategy == SCHEDULES_PCT ? by_priority(w, ready, i) : any(w, ready);
     s->preemptions += schedules_preempts(s, i, ready, p);
     schedules_cover_step(s, i, ready, p);

@@ -66,6 +66,7 @@ struct Interleave {
   size_t heap_bytes;
   guint locks, semaphores; /* there in the first state */
   StmLock looked_when_taken;
+  char *first_fault; /* before any operation; NULL: none */
   uint64_t watched_from, watched_to;
   bool failed, changed; /* by the operation just done */
   GArray *past;         /* of Past, by step */

@@ -28,6 +28,7 @@ void interleave_past_clear(Interleave *x) {
   g_array_unref(x->past);
   g_byte_array_unref(x->saved);
   g_free(x->heap_first);
+  g_free(x->first_fault);
 }
 
 /* ---- before a step ---- */
@@ -87,6 +88,20 @@ static void restore_private(Interleave *x, const guint8 *from, size_t bytes) {
   s->heap_next = s->heap + bytes;
 }
 
+/* To before its first operation. What breaks on the way does so each time, and may take its time (a loop without an
+ * end); it is not waited for again. */
+static void begin_anew(Interleave *x, Runner *r) {
+  subject_renew(x->s, r->process);
+  r->call = 0;
+  r->kept_bytes = 0;
+  if (x->tso) tso_undo(r, &(Past){0}), r->written = 0;
+  r->next = (Operation){.kind = OPERATION_LOCAL};
+  if (x->first_fault)
+    subject_fail(x->s, x->first_fault);
+  else
+    interleave_go(x, r);
+}
+
 static void restart(Interleave *x) {
   undo_stores(x, 0, 0);
   restore_private(x, (const guint8 *)x->heap_first, x->heap_bytes);
@@ -96,15 +111,8 @@ static void restart(Interleave *x) {
   g_array_set_size(x->s->semaphores, x->semaphores);
   g_byte_array_set_size(x->saved, 0);
   for (guint i = 0; i < x->counts->len; i++) *semaphore_count(x, i) = g_array_index(x->counts, int, i);
-  for (guint i = 0; i < x->runners->len; i++) {
-    Runner *r = runner_at(x, (int)i);
-    subject_renew(x->s, r->process);
-    r->call = 0;
-    r->kept_bytes = 0;
-    if (x->tso) tso_undo(r, &(Past){0}), r->written = 0;
-    r->next = (Operation){.kind = OPERATION_LOCAL};
-    interleave_go(x, r);
-  }
+  for (guint i = 0; i < x->runners->len; i++) begin_anew(x, runner_at(x, (int)i));
+  if (x->s->fault && !x->first_fault) x->first_fault = g_strdup(x->s->fault);
 }
 
 void interleave_restart(Interleave *x) {

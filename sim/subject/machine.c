@@ -347,6 +347,10 @@ void subject_go_back(Subject *s, int process, const guint8 *from) {
   p->first_frame = v.first_frame;
 }
 
+void subject_fail(Subject *s, const char *fault) {
+  if (!s->fault) s->fault = g_strdup(fault);
+}
+
 void subject_forget_fault(Subject *s) {
   g_clear_pointer(&s->fault, g_free);
   s->trapped = false;

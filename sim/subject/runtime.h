@@ -127,6 +127,7 @@ guint subject_chain(const void *pc, const void **out, guint most);
 SubjectState subject_run_on(Subject *s, int process, void (*fn)(int64_t), int64_t argument, const char *name);
 void subject_renew(Subject *s, int process); /* as forked anew; what was under way is dropped */
 void subject_forget_fault(Subject *s);
+void subject_fail(Subject *s, const char *fault); /* unless it has one */
 /* What a process has of its own, appended: its variables, its stack, the call under way; put back from there. Only of
  * one that is driven by subject_run_on, and where coro_can_go_back. */
 void subject_save(const Subject *s, int process, GByteArray *to);
