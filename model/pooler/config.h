@@ -144,6 +144,11 @@ typedef struct {
   bool carrier_starves;     /* carrier.starves: a pass that launches a carrier serves nobody else (PgBouncer) */
   bool retry_after_carrier; /* login_retry_reset: a carrier that came through ends the sleep of server_login_retry (S10:
                                false) */
+  bool loop_evicts;         /* release_evicts: what comes back idle is closed for another pool's waiter under a cap */
+  bool min_by_tick;         /* min_by_tick: min_pool_size is seen to by the periodic pass alone */
+  bool limits_by_tick;      /* limits_by_tick: query_wait_timeout is looked at by the periodic pass alone */
+  bool error_closes;        /* error_closes_client: an error that is the pooler's own ends the client's connection */
+  bool login_waits;         /* first_login_waits: a client's login waits until its pool has had a server connection */
   bool min_evicts;          /* min_evicts: openings for min_pool_size evict under a shared cap (S26) */
   QueuedClient queued_client;
   StepChange steps[POOLSTEP_COUNT];
@@ -203,6 +208,7 @@ typedef struct PoolerConfig {
   bool pools_in_turn;          /* pools_order: round_robin | fixed: whose waiters get what a shared cap sets free */
   int64_t shutdown_timeout_ns; /* shutdown waits for clients so long; NO_LIMIT */
   bool shutdown_cancels;       /* shutdown_termination: cancels what still runs then */
+  bool refuses_newer;          /* newer_protocol: refuse | negotiate: a client that asks for more than 3.0 */
   bool pause_survives_reload;
   const PoolConfig *pools;
   const ServerConfig *servers;

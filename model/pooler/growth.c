@@ -119,6 +119,15 @@ void caps_freed(Pooler *p, guint pool) {
   if (best != pool) pool_grow(p, pool, POKE_REQUEST);
 }
 
+/* One has come back: pools under the same cap are looked at in their order, and a waiter's evicts it. */
+void caps_look(Pooler *p, guint pool) {
+  const PoolerConfig *c = config_of(p);
+  guint first = pool_of(p, pool_process(p, pool), 0);
+  if (c->max_db_connections == 0 && c->max_user_connections == 0) return;
+  for (guint i = first; i < first + p->pools_each; i++)
+    if (p->pools[i].n_waiters > 0 && i != pool) pool_grow(p, i, POKE_REQUEST);
+}
+
 /* ---- opening ---- */
 
 static guint pick_host(Pooler *p, guint pool) {
@@ -206,6 +215,8 @@ void pool_grow(Pooler *p, guint pool, Poke why) {
   if (p->shared->clients_left == 0) return;
   if (why == POKE_REQUEST && c->poke == POKE_TICK) return;
   if (pl->flags & PLF_ASLEEP || !pool_should_grow(p, pool)) return;
+  bool asked = pl->n_waiters > under_way(p, pool) && pl->n_idle == 0;
+  if (c->min_by_tick && why == POKE_REQUEST && !asked) return;
   if (!room_for_attempt(p, pool)) {
     pl->flags |= PLF_POKED;
     return;
@@ -282,6 +293,19 @@ void pool_opening_dropped(Pooler *p, Server *s) {
   s->flags &= (uint32_t)~SVF_UNCOUNTED;
 }
 
+/* Logins that waited for it need no connection of their own. */
+static void pool_welcomes(Pooler *p, guint pool) {
+  Pool *pl = pool_at(p, pool);
+  if (!pool_config(p, pool)->login_waits || pl->flags & PLF_WELCOME) return;
+  pl->flags |= PLF_WELCOME;
+  for (guint i = 0; i < p->n_sessions; i++) {
+    Session *e = &p->sessions[i];
+    if (e->request != REQ_CONNECT || e->wants != pool + 1) continue;
+    pool_dequeue(p, e);
+    session_wake(p, e, 0);
+  }
+}
+
 void pool_opened(Pooler *p, Server *s, bool well) {
   guint pool = s->pool;
   Pool *pl = pool_at(p, pool);
@@ -292,6 +316,7 @@ void pool_opened(Pooler *p, Server *s, bool well) {
   } else {
     pl->flags &= (uint16_t)~PLF_FAILED;
     pl->failures = 0;
+    pool_welcomes(p, pool);
     if (pl->flags & (PLF_OFFLINE | PLF_SHUTDOWN))
       server_close(p, s);
     else

@@ -44,6 +44,7 @@ void pool_receive(Pooler *p, Session *e);
 void pool_unreceived(Pooler *p, Session *e);
 bool caps_take(Pooler *p, Server *s); /* a shared cap gives its place to another pool: it is closed */
 void caps_freed(Pooler *p, guint pool);
+void caps_look(Pooler *p, guint pool);
 guint pool_total(const Pooler *p, guint pool); /* as the pool itself counts */
 bool pool_check_out(Pooler *p, Session *e, guint pool);
 void pool_enqueue(Pooler *p, Session *e, guint pool);
@@ -122,6 +123,8 @@ void session_answer(Pooler *p, Session *e, QueryResult r);
 void session_wake(Pooler *p, Session *e, int64_t after_ns);
 void session_end(Pooler *p, Session *e, bool goodbye); /* by the client */
 void session_close(Pooler *p, Session *e);
+void session_error_closes(Pooler *p, Session *e); /* by the pooler, where an error of its own ends the connection */
+bool session_waits_for_welcome(const Pooler *p, const Session *e);
 Server *session_server(const Pooler *p, const Session *e, guint pool);
 bool session_holds(const Session *e, guint server);
 void session_drop(Session *e, guint server);

@@ -177,6 +177,7 @@ void pool_put(Pooler *p, Server *s) {
   if (times == 2 && pl->n_waiters) hand_off(p, s, 0);
   if (times == 0) push_idle(p, s);
   s->pc = SP_IDLE;
+  if (times == 0 && pool_config(p, s->pool)->loop_evicts) caps_look(p, s->pool);
 }
 
 /* ---- check-in ---- */

@@ -108,6 +108,9 @@ void pooler_process_down(Pooler *p, int process) {
     Session *e = &p->sessions[i];
     if (e->state == CL_NONE || e->pool == DIRECT || !of_process(p, e->pool, process)) continue;
     session_client(p, e)->flags |= CLF_FAILED;
+    if (e->request == REQ_QUERY || e->request == REQ_END)
+      said(p, e->proc, party_session(e), party_client(e->client), "%s: gone with its pooler",
+           said_query(p, e->client, e->query));
     session_close(p, e);
   }
   for (guint i = 0; i < p->n_pools * p->row_servers; i++) {
@@ -132,6 +135,8 @@ void pooler_process_up(Pooler *p, int process) {
 void pooler_shutdown(Pooler *p, int process) {
   for (int i = 0; i < config_of(p)->processes; i++)
     if (process == NONE || i == process) p->processes[i].flags = PRF_SHUTDOWN;
+  for (guint i = 0; i < p->n_pools * p->row_servers; i++) /* what nobody uses ends at once */
+    if (p->servers[i].state == SV_IDLE && of_process(p, p->servers[i].pool, process)) server_close(p, &p->servers[i]);
 }
 
 void pooler_shutdown_ends(Pooler *p) {

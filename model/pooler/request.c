@@ -34,6 +34,7 @@ static void session_forward(Pooler *p, Session *e) {
 }
 
 Step request_none(Pooler *p, Session *e, ProcId self) {
+  if (e->request == REQ_CLOSE) return step_ran();
   e->pc = E_IDLE;
   return queue_wait(p->w, p->q_session[session_id(p, e)], self);
 }
@@ -54,6 +55,7 @@ static Step answered(Pooler *p, Session *e, ProcId self, QueryResult r) {
          : r == RES_TIMEOUT   ? "query_wait_timeout"
                               : "no server");
   session_answer(p, e, r);
+  if (r == RES_TIMEOUT || r == RES_REFUSED) session_error_closes(p, e);
   return request_none(p, e, self);
 }
 
@@ -80,7 +82,7 @@ static Step wait_for(Pooler *p, Session *e, ProcId self, guint pool) {
   const PoolConfig *c = pool_config(p, pool);
   Step later;
   if (!e->wants) {
-    if (e->pc != E_TO_QUEUE) measure_wait_begin(p, e);
+    if (e->pc != E_TO_QUEUE && !session_waits_for_welcome(p, e)) measure_wait_begin(p, e);
     if (queues_later(p, e, pool, &later)) return later;
     e->waited_ms = 0;
     e->polls = 0;
@@ -100,6 +102,11 @@ static Step wait_for(Pooler *p, Session *e, ProcId self, guint pool) {
 Step request_serve(Pooler *p, Session *e, ProcId self) {
   if (e->request == REQ_END && !e->held[0]) return answered(p, e, self, RES_OK);
   if (e->pool == DIRECT && !e->held[0]) return answered(p, e, self, RES_ERROR); /* its one connection has died */
+  bool welcome = e->pool != DIRECT && pool_at(p, e->pool)->flags & PLF_WELCOME;
+  if (e->request == REQ_CONNECT && welcome && config_of(p)->client_identity != CLIENT_REAL_KEY) {
+    session_connected(p, e, NULL);
+    return request_none(p, e, self);
+  }
   for (int pool; e->request != REQ_END && e->pool != DIRECT && (pool = lacks(p, e)) >= 0;) {
     bool over = p->processes[e->process].flags & PRF_OVER;
     if (over || pool_at(p, (guint)pool)->flags & (PLF_OFFLINE | PLF_FATAL)) return answered(p, e, self, RES_REFUSED);
@@ -145,21 +152,30 @@ static Step given_up(Pooler *p, Session *e, ProcId self, QueryResult r) {
   else
     pool_dequeue(p, e);
   measure_wait_end(p, e, false);
-  e->flags &= (uint8_t) ~(SEF_DEQUEUED | SEF_OFFLINE | SEF_LAST_POLL);
+  e->flags &= (uint8_t) ~(SEF_DEQUEUED | SEF_OFFLINE | SEF_LAST_POLL | SEF_EXPIRED);
   return answered(p, e, self, r);
+}
+
+static bool waits_for_pass(const Pooler *p, const Session *e) {
+  return pool_config(p, e->wants ? e->wants - 1u : e->pool)->limits_by_tick && config_of(p)->tick_ns >= 0;
 }
 
 Step request_waited(Pooler *p, Session *e, ProcId self) {
   bool fired = timer_fired(p->w, self),
        poll = pool_config(p, e->wants ? e->wants - 1u : e->pool)->waiters == WAITERS_POLL;
   if (e->flags & SEF_FED || (e->mailbox && !fired)) {
-    e->flags &= (uint8_t)~SEF_FED;
+    e->flags &= (uint8_t) ~(SEF_FED | (e->flags & SEF_EXPIRED ? SEF_EXPIRED | SEF_LAST_POLL : 0));
     if (e->mailbox) pool_receive(p, e);
     measure_wait_end(p, e, true);
     return request_serve(p, e, self);
   }
   if (e->flags & SEF_DEQUEUED) return given_up(p, e, self, RES_CANCELLED);
   if (e->flags & SEF_OFFLINE) return given_up(p, e, self, RES_REFUSED);
+  if (fired && !poll && waits_for_pass(p, e)) {
+    e->flags |= SEF_EXPIRED;
+    tick_wake(p);
+    return queue_wait(p->w, p->q_session[session_id(p, e)], self);
+  }
   if (e->flags & SEF_LAST_POLL || (fired && !poll)) return given_up(p, e, self, RES_TIMEOUT);
   return request_serve(p, e, self);
 }

@@ -147,15 +147,17 @@ Step server_reply(Pooler *p, Server *s, ProcId self) {
   if (s->flags & SVF_UNASKED)
     pooler_mark(p, POOLER_CLIENT_ERROR, "%s is given bytes that it did not ask for",
                 pooler_session_name(p, session_id(p, e)));
-  if (s->flags & (SVF_BROKEN | SVF_UNASKED))
+  bool gone = s->flags & (SVF_BROKEN | SVF_UNASKED);
+  if (gone)
     server_lost(p, s);
   else if (transaction_over(p, e, s))
     pool_release(p, s);
   e->result = (uint8_t)r;
   static const char *const words[] = {"done", "error", "cancelled", "time-out", "refused"};
   said(p, self, party_server(p, s), party_client(e->client), "%s: %s", said_query(p, e->client, e->query),
-       words[result_of(s)]);
+       gone ? "server gone" : words[result]);
   /* Where a fault gave one connection to two sessions, one of them may be answered twice. */
   if (e->answers > 0 && --e->answers == 0) session_answer(p, e, r);
+  if (gone) session_error_closes(p, e);
   return server_next(p, s, self);
 }

@@ -48,6 +48,12 @@ static guint process_for(Pooler *p) {
   return i;
 }
 
+bool session_waits_for_welcome(const Pooler *p, const Session *e) {
+  if (e->pool == DIRECT || config_of(p)->client_identity == CLIENT_REAL_KEY) return false;
+  return e->request != REQ_QUERY && e->request != REQ_END && pool_config(p, e->pool)->login_waits &&
+         !(p->pools[e->pool].flags & PLF_WELCOME);
+}
+
 /* -1: refused. A session that needs a server before it has a key is answered later (session_connected). */
 int session_new(Pooler *p, guint client, guint k) {
   const PoolerConfig *c = config_of(p);
@@ -57,6 +63,7 @@ int session_new(Pooler *p, guint client, guint k) {
   Session *e = &p->sessions[id];
   g_assert(e->state == CL_NONE);
   bool direct = d->via_server >= 0;
+  if (!direct && c->refuses_newer && d->protocol > 30) return -1;
   if (!direct && c->max_client_conn && p->shared->sessions >= (uint32_t)c->max_client_conn) return -1;
   p->shared->sessions++;
   *e = (Session){.client = (uint16_t)client};
@@ -71,7 +78,7 @@ int session_new(Pooler *p, guint client, guint k) {
   } else if (c->client_identity != CLIENT_REAL_KEY) {
     client_key_make(p, e, NULL);
   }
-  bool waits = direct || c->client_identity == CLIENT_REAL_KEY;
+  bool waits = direct || c->client_identity == CLIENT_REAL_KEY || session_waits_for_welcome(p, e);
   e->request = waits ? REQ_CONNECT : REQ_NONE;
   e->pc = !direct && waits ? E_REQUEST : E_IDLE;
   session_state(p, e, waits ? CL_CONNECTING : CL_IDLE);
@@ -141,6 +148,12 @@ void session_close(Pooler *p, Session *e) {
   session_state(p, e, CL_GONE);
   timer_drop(p->w, e->proc);
   queue_wake_one(p->w, p->q_session[session_id(p, e)], link_delay(p, LINK_CLIENT_TO_POOLER, 0));
+}
+
+/* The pooler has told its client of something that no server said. */
+void session_error_closes(Pooler *p, Session *e) {
+  if (e->pool == DIRECT || e->state == CL_NONE || e->request == REQ_CLOSE) return;
+  if (pool_config(p, e->pool)->error_closes) session_close(p, e);
 }
 
 /* By the client. Where its link is cut, or its end not seen, the pooler learns nothing of it. */

@@ -84,7 +84,8 @@ enum {
   SEF_FED = 8,
   SEF_LAST_POLL = 16,
   SEF_OVERDUE = 32,
-  SEF_ORPHAN = 64 /* gone, and the pooler does not know */
+  SEF_EXPIRED = 128, /* its limit of waiting is over, and the pass has not seen it yet */
+  SEF_ORPHAN = 64    /* gone, and the pooler does not know */
 };
 typedef struct {
   uint8_t state, pc, flags, request, result;
@@ -196,8 +197,9 @@ enum {
   PLF_ASLEEP = 16,
   PLF_FATAL = 64,
   PLF_SHUTDOWN = 128,
-  PLF_SPACED = 256, /* one was closed for its age not long ago (lifetime_spaced) */
-  PLF_NEW = 512     /* of a reload: opens nothing before it has taken over */
+  PLF_SPACED = 256,   /* one was closed for its age not long ago (lifetime_spaced) */
+  PLF_WELCOME = 1024, /* it has had a server connection */
+  PLF_NEW = 512       /* of a reload: opens nothing before it has taken over */
 };
 typedef struct {
   uint16_t flags, n_idle, n_waiters, n_parked;

@@ -6,12 +6,25 @@
 
 static bool has_work(const Pooler *p, guint process) {
   if (p->shared->clients_left == 0) return false;
+  for (guint i = 0; i < p->n_sessions && pool_config(p, pool_of(p, process, 0))->limits_by_tick; i++)
+    if (p->sessions[i].flags & SEF_EXPIRED && p->sessions[i].process == process) return true;
   for (guint i = pool_of(p, process, 0); i < pool_of(p, process, 0) + p->pools_each; i++)
     if (p->pools[i].n_parked || (pool_should_grow(p, i) && !(p->pools[i].flags & PLF_ASLEEP))) return true;
   return false;
 }
 
+/* Those whose limit of waiting is over are told so. */
+static void look_at_limits(Pooler *p, guint process) {
+  for (guint i = 0; i < p->n_sessions; i++) {
+    Session *e = &p->sessions[i];
+    if (!(e->flags & SEF_EXPIRED) || e->process != process || !e->wants) continue;
+    e->flags |= SEF_LAST_POLL;
+    session_wake(p, e, 0);
+  }
+}
+
 static void pass(Pooler *p, guint process) {
+  look_at_limits(p, process);
   for (guint i = pool_of(p, process, 0); i < pool_of(p, process, 0) + p->pools_each; i++) {
     bool carried = carrier_next(p, i);
     if (carried && pool_config(p, i)->carrier_starves) continue;

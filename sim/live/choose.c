@@ -18,7 +18,7 @@ bool live_fires(const Live *l, const char *limit) {
 
 static uint64_t choose(Live *l, LiveChoice what, uint64_t n, const LiveOption *options) {
   const LiveChooser *c = l->o->chooser;
-  if (n < 2) return 0;
+  if (n < 2) return c && options ? c->choose(c->data, what, n, options) : 0; /* told, but nothing to record */
   uint64_t took = c ? c->choose(c->data, what, n, options) : rng_below(&l->draws[what], n);
   g_assert(took < n);
   l->drew |= !c;
@@ -92,13 +92,32 @@ static uint64_t touches(const Live *l, const EventPayload *e) {
   }
 }
 
+static uint64_t lane(const Live *l, const EventPayload *e) {
+  switch ((Doing)e->kind) {
+  case DO_SCRIPT:
+  case DO_WAITED:
+  case DO_DEADLINE: return rng_mix(1, e->subject);
+  case DO_PACKET:
+  case DO_HEARD: return rng_mix(1, CONN(l, e->subject)->owner);
+  case DO_CANCEL:
+  case DO_CANCEL_IN: return rng_mix(2, e->subject);
+  case DO_ARRIVE:
+  case DO_EVENT:
+  case DO_AFTER:
+  case DO_UNDO:
+  case DO_LIMIT: return rng_mix(3, e->subject);
+  default: return rng_mix(4, e->subject);
+  }
+}
+
 guint live_next(Live *l) {
   guint n = l->pending->len;
   g_autofree LiveOption *options = g_new(LiveOption, n);
   for (guint i = 0; i < n; i++) {
     const Event *e = &g_array_index(l->pending, Event, i);
-    options[i] =
-        (LiveOption){rng_mix(rng_mix(e->payload.kind, e->payload.subject), e->payload.data), touches(l, &e->payload)};
+    options[i] = (LiveOption){.id = rng_mix(rng_mix(e->payload.kind, e->payload.subject), e->payload.data),
+                              .lane = lane(l, &e->payload),
+                              .touches = touches(l, &e->payload)};
   }
   return (guint)choose(l, LIVE_NEXT, n, options);
 }

@@ -1,7 +1,7 @@
 /* cmd_live.c - stampede live SCENARIO --pooler PATH. */
 #include "sim/live/cmd_live.h"
 #include "sim/live/adapter.h"
-#include "sim/live/driver.h"
+#include "sim/live/cmd_live_parts.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ static char *find_library(const char *argv0) {
   return NULL;
 }
 
-static int say(const RunResult *r, const CliOptions *o) {
+int live_say(const RunResult *r, const CliOptions *o) {
   int status = EXIT_MET;
   if (!o->json && !o->quiet) {
     g_autoptr(GString) text = g_string_new(NULL);
@@ -27,7 +27,7 @@ static int say(const RunResult *r, const CliOptions *o) {
   return status == EXIT_MET ? run_result_exit(r) : status;
 }
 
-static int fail(GError *error) {
+int live_fail(GError *error) {
   if (error->domain == SCENARIO_ERROR || error->domain == TRACE_ERROR) return cli_fail(error);
   bool cut = g_atomic_int_get(cli_interrupted());
   int status = cli_refuse(cut                              ? EXIT_INTERRUPTED
@@ -39,10 +39,6 @@ static int fail(GError *error) {
 }
 
 enum { PATIENCE_MOST = 86400 };
-typedef struct {
-  char *pooler, *adapter, *clock;
-  double patience;
-} Flags;
 
 static bool clock_kind(const char *word, GateClockKind *kind) {
   static const char *const words[] = {"own", "faketime", "real"};
@@ -53,7 +49,15 @@ static bool clock_kind(const char *word, GateClockKind *kind) {
   return false;
 }
 
-static int drive(const App *app, const char *name, const Flags *f, const CliOptions *o) {
+static int drive(const App *app, const char *name, const LiveOptions *live, const CliOptions *o) {
+  GError *error = NULL;
+  g_autoptr(Scenario) s = cli_scenario(app, name, o, &error);
+  if (!s) return live_fail(error);
+  g_autoptr(RunResult) r = live_run(s, live, &error);
+  return r ? live_say(r, o) : live_fail(error);
+}
+
+static int start(const App *app, char **names, const LiveFlags *f, const CliOptions *o) {
   const char *pooler = f->pooler;
   GateClockKind clock;
   if (!clock_kind(f->clock, &clock)) return cli_refuse(EXIT_INPUT, "--clock %s: it is own, faketime or real", f->clock);
@@ -63,9 +67,6 @@ static int drive(const App *app, const char *name, const Flags *f, const CliOpti
     return cli_refuse(EXIT_INPUT, "--pooler %s: not a program", pooler);
   g_autofree char *library = find_library(app->program);
   if (!library) return cli_refuse(EXIT_ENVIRONMENT, "stampede-gate.so is not where the program is");
-  GError *error = NULL;
-  g_autoptr(Scenario) s = cli_scenario(app, name, o, &error);
-  if (!s) return fail(error);
   LiveOptions live = {.checks = app->checks,
                       .dirs = app->dirs,
                       .program = pooler,
@@ -74,14 +75,19 @@ static int drive(const App *app, const char *name, const Flags *f, const CliOpti
                       .patience_ms = (guint)(f->patience * 1e3 + 0.5),
                       .library = library,
                       .trace_path = o->trace,
+                      .tcp = f->tcp,
                       .interrupted = cli_interrupted()};
-  g_autoptr(RunResult) r = live_run(s, &live, &error);
-  return r ? say(r, o) : fail(error);
+  if (f->conform) return live_conform(app, names, &live, f, o);
+  if (f->replay && names[0]) return cli_refuse(EXIT_INPUT, "--replay takes the scenario from the trace");
+  if (f->replay) return live_replay(app, f->replay, &live, o);
+  if (!names[0] || names[1]) return cli_refuse(EXIT_INPUT, "live takes one SCENARIO");
+  if (f->explore) return live_explore_command(app, names[0], &live, f, o);
+  return drive(app, names[0], &live, o);
 }
 
 int cmd_live(const App *app, int argc, char **argv) {
   CliOptions o = {0};
-  Flags f = {.patience = 10};
+  LiveFlags f = {.depth = 3, .patience = 10};
   GOptionEntry own[] = {
       {"pooler", 0, 0, G_OPTION_ARG_FILENAME, &f.pooler, "the pooler's program", "PATH"},
       {"adapter", 0, 0, G_OPTION_ARG_FILENAME, &f.adapter,
@@ -90,18 +96,32 @@ int cmd_live(const App *app, int argc, char **argv) {
        "own: virtual and exact (the default); faketime: virtual, by libfaketime; real: nothing is gated", "CLOCK"},
       {"patience", 0, 0, G_OPTION_ARG_DOUBLE, &f.patience,
        "how long the pooler may take for one step, in real time, before it counts as stuck (10)", "SECONDS"},
+      {"tcp", 0, 0, G_OPTION_ARG_NONE, &f.tcp, "over loopback in place of Unix sockets", NULL},
+      {"explore", 0, 0, G_OPTION_ARG_NONE, &f.explore, "many orders of its events, each around a pooler of its own",
+       NULL},
+      {"strategy", 0, 0, G_OPTION_ARG_STRING, &f.strategy,
+       "with --explore: dfs (every order, those that commute once; the default), random, pct", "WORD"},
+      {"depth", 0, 0, G_OPTION_ARG_INT64, &f.depth, "with pct: of the bug (3)", "N"},
+      {"max-runs", 0, 0, G_OPTION_ARG_INT64, &f.max_runs, "with --explore: orders that are tried", "N"},
+      {"max-time", 0, 0, G_OPTION_ARG_INT64, &f.max_time, "with --explore: seconds", "S"},
+      {"replay", 0, 0, G_OPTION_ARG_FILENAME, &f.replay, "a trace's choices once more, every step compared", "TRACE"},
+      {"conform", 0, 0, G_OPTION_ARG_NONE, &f.conform,
+       "the preset and the program side by side, compared on the wire: the scenarios named, or all that are bundled",
+       NULL},
+      {"preset", 0, 0, G_OPTION_ARG_STRING, &f.preset, "with --conform: which one (pgbouncer-1.18)", "NAME"},
+      {"markdown", 0, 0, G_OPTION_ARG_NONE, &f.markdown, "with --conform: the table for a README", NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   g_auto(GStrv) left =
-      cli_parse("live", "SCENARIO --pooler PATH",
+      cli_parse("live", "[SCENARIO...] --pooler PATH",
                 "Plays the servers and clients of a scenario around a real pooler, one input at a time "
                 "and on a virtual clock, and judges what is seen on the wire.",
-                &o, own, argc, argv, 1, 1);
+                &o, own, argc, argv, 0, 10000);
   int status = EXIT_INPUT;
   if (left && !f.pooler)
     cli_refuse(EXIT_INPUT, "live needs --pooler PATH, for example --pooler /usr/sbin/pgbouncer");
   else if (left)
-    status = drive(app, left[0], &f, &o);
-  char *texts[] = {f.pooler, f.adapter, f.clock};
+    status = start(app, left, &f, &o);
+  char *texts[] = {f.pooler, f.adapter, f.clock, f.preset, f.against, f.replay, f.strategy};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
   cli_clear(&o);
   return status;

@@ -68,7 +68,7 @@ static bool build(Live *l, GError **error) {
 
 static bool open_trace(Live *l, GError **error) {
   if (!l->o->trace_path) return true;
-  TraceHeader *h = run_trace_header(l->scenario, "live", l->result->subject, 0);
+  TraceHeader *h = run_trace_header(l->scenario, l->pending ? LIVE_EXPLORE : "live", l->result->subject, 0);
   l->trace = trace_writer_open(l->o->trace_path, h, error);
   run_trace_header_free(h);
   return l->trace != NULL;

@@ -4,16 +4,20 @@
 #include "sim/live/gate.h"
 #include "sim/run.h"
 
+#define LIVE_EXPLORE "live --explore" /* command of a trace whose events were in no order of time */
+
 typedef enum { LIVE_NEXT, LIVE_DELAY, LIVE_LOSS, LIVE_SIGNAL, LIVE_HOST, LIVE_CHOICES } LiveChoice;
 extern const char *const live_choice_names[LIVE_CHOICES];
 
 /* An event that may be next, for who chooses. Two commute when they touch nothing in common. */
 typedef struct {
   uint64_t id;      /* the same event has the same id in every run that made the same choices before it was planned */
+  uint64_t lane;    /* whose it is: a client's, a connection's */
   uint64_t touches; /* a set of pools, hosts, connections, clients */
 } LiveOption;
 
-/* Who decides what is open. options: of LIVE_NEXT, n of them in the order of their times; else NULL. */
+/* Who decides what is open. options: of LIVE_NEXT, n of them in the order in which they were planned;
+ * else NULL. Of LIVE_NEXT it is told even when n is 1. */
 typedef struct {
   uint64_t (*choose)(void *data, LiveChoice what, uint64_t n, const LiveOption *options);
   /* Each step of the trace as it is made; may be NULL. False: it is enough. */

@@ -338,7 +338,8 @@ void host_do(Live *l, Doing what, guint conn, guint64 data) {
   case DO_SIGNAL: host_signalled(l, conn, data); break;
   default:
     if (c->fd < 0) return;
-    live_said(l, server_of(l, c)->name, "pooler", "closes the cancel's connection", NULL);
+    g_autofree char *pid = g_strdup_printf("pid %d", c->pid);
+    live_said(l, server_of(l, c)->name, "pooler", "closes the cancel's connection", pid);
     conn_close(l, conn);
     live_input(l);
   }

@@ -85,7 +85,7 @@ typedef enum { P_OP, P_CONNECT, P_ANSWER, P_LATE, P_PAUSE, P_RECONNECT, P_FENCED
 typedef struct {
   const ClientDef *def;
   char *name;
-  guint def_index, pc;
+  guint def_index, pc, place;
   PlayerStage stage;
   PlayerSession sessions[SESSIONS_MAX];
   guint loops[LOOPS_MAX], depth;
@@ -112,9 +112,9 @@ typedef struct {
 } Listener;
 
 typedef struct {
-  guint phase, came;
-  int64_t spent_ns; /* of the phase */
-  bool waits;       /* one is on his way */
+  guint phase, came, there, oldest; /* oldest: no player of this entry before that index is there */
+  int64_t spent_ns;                 /* of the phase */
+  bool waits;                       /* one is on his way */
 } Arrivals;
 
 typedef struct {

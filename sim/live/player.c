@@ -14,11 +14,25 @@ const char *player_tag(const Live *l, int client, int query) {
 
 /* ---- coming ---- */
 
+/* Who comes where no number is given takes the first free place. */
+static guint free_place(const Live *l, guint def) {
+  g_autofree guint8 *taken = g_new0(guint8, (gsize)l->config->work.clients[def].at_once + 2);
+  for (guint i = l->arrivals[def].oldest; i < l->players->len; i++) {
+    const Player *p = PLAYER(l, i);
+    if (p->def_index == def && p->stage != P_OVER) taken[p->place] = 1;
+  }
+  guint place = 1;
+  while (taken[place]) place++;
+  return place;
+}
+
 static guint player_add(Live *l, guint def, guint copy) {
   const ClientDef *d = &l->config->work.clients[def];
   Player p = {.def = d, .def_index = def, .began = l->now};
   for (guint k = 0; k < SESSIONS_MAX; k++)
     p.sessions[k] = (PlayerSession){.conn = -1, .query = NONE, .server_conn = -1};
+  if (d->count == 0) copy = free_place(l, def);
+  p.place = copy;
   p.name = d->count == 1 ? g_strdup(d->name) : g_strdup_printf("%s.%u", d->name, copy);
   g_array_append_val(l->players, p);
   return l->players->len - 1;
@@ -68,10 +82,15 @@ static void plan_arrival(Live *l, guint def) {
 
 static bool room_for(const Live *l, guint def) {
   const ClientDef *d = &l->config->work.clients[def];
-  guint there = 0;
-  for (guint i = 0; d->count == 0 && i < l->players->len; i++)
-    there += PLAYER(l, i)->def_index == def && PLAYER(l, i)->stage != P_OVER;
-  return d->count > 0 || there < (guint)d->at_once;
+  return d->count > 0 || l->arrivals[def].there < (guint)d->at_once;
+}
+
+/* The players before it have left: nobody need look at them again. */
+static void oldest_is(Live *l, guint def) {
+  Arrivals *a = &l->arrivals[def];
+  while (a->oldest < l->players->len &&
+         (PLAYER(l, a->oldest)->def_index != def || PLAYER(l, a->oldest)->stage == P_OVER))
+    a->oldest++;
 }
 
 void player_arrives(Live *l, guint def) {
@@ -79,7 +98,7 @@ void player_arrives(Live *l, guint def) {
   bool one = a->waits;
   a->waits = false;
   if (one && room_for(l, def))
-    live_at(l, l->now, DO_SCRIPT, player_add(l, def, ++a->came), 0);
+    a->there++, oldest_is(l, def), live_at(l, l->now, DO_SCRIPT, player_add(l, def, ++a->came), 0);
   else if (one)
     a->came++, l->measure.refused++;
   plan_arrival(l, def);
@@ -152,9 +171,7 @@ static bool connect_op(Live *l, guint client, const Op *op) {
     return true;
   }
   if (e->connecting) return true;
-  bool well = e->conn >= 0;
-  if (!well && e->failed) return answered(p, false);
-  if (!well) return stop(p), p->stage = P_OP, false; /* refused: nothing of the script can go on */
+  if (e->conn < 0) return stop(p), p->stage = P_OP, false; /* refused: nothing of the script can go on */
   return went(p);
 }
 
@@ -270,6 +287,7 @@ static bool end_of_script(Live *l, guint client) {
   Player *p = PLAYER(l, client);
   p->stage = P_OVER;
   l->players_done++;
+  if (p->def->n_arrive) l->arrivals[p->def_index].there--;
   return true;
 }
 

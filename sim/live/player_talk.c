@@ -199,11 +199,18 @@ static void is_heard(Live *l, guint conn, Heard what) {
   live_at(l, l->now + ns, DO_HEARD, conn, what);
 }
 
+/* What is waited for there; NULL: nothing, or the login. */
+static const char *asked(const Live *l, guint conn) {
+  const PlayerSession *s = session_of(l, conn);
+  if (s->conn != (int)conn || s->query == NONE) return NULL;
+  return s->query < 0 ? "the end of its transaction" : player_tag(l, (int)CONN(l, conn)->owner, s->query);
+}
+
 static void ready(Live *l, guint conn) {
   Player *p = PLAYER(l, CONN(l, conn)->owner);
   PlayerSession *s = session_of(l, conn);
   g_autofree char *name = player_name(p), *other = other_side(l, p);
-  live_said(l, other, name, "ReadyForQuery", NULL);
+  live_said(l, other, name, "ReadyForQuery", asked(l, conn));
   if (s->conn != (int)conn) return;
   if (!s->connecting) measure_answer(l, CONN(l, conn)->owner, CONN(l, conn)->session, s->query);
   is_heard(l, conn, HEARD_READY);
@@ -234,7 +241,7 @@ void player_gone(Live *l, guint conn) {
   Player *p = PLAYER(l, CONN(l, conn)->owner);
   PlayerSession *s = session_of(l, conn);
   g_autofree char *name = player_name(p), *other = other_side(l, p);
-  live_said(l, other, name, "closes", NULL);
+  live_said(l, other, name, "closes", asked(l, conn));
   if (s->conn != (int)conn) return;
   if (s->query != NONE) measure_answer(l, CONN(l, conn)->owner, CONN(l, conn)->session, s->query);
   s->failed = true;

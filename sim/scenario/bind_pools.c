@@ -48,6 +48,11 @@ static void bind_numbers(const Scenario *s, int entry, PoolConfig *c) {
                               {"own.always", AT(own.always)},
                               {"carrier_starves", AT(carrier_starves)},
                               {"min_evicts", AT(min_evicts)},
+                              {"release_evicts", AT(loop_evicts)},
+                              {"min_by_tick", AT(min_by_tick)},
+                              {"limits_by_tick", AT(limits_by_tick)},
+                              {"error_closes_client", AT(error_closes)},
+                              {"first_login_waits", AT(login_waits)},
                               {"lifetime_spaced", AT(lifetime_spaced)}};
   for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
     g_autofree char *key = key_for(s, entry, numbers[i].key);
@@ -267,6 +272,7 @@ static void bind_process(const Scenario *s, PoolerConfig *c) {
   c->pools_in_turn = scenario_is(s, "pooler.pools_order", "round_robin");
   c->shutdown_timeout_ns = bind_limit(s, "pooler.shutdown_timeout");
   c->shutdown_cancels = scenario_bool(s, "pooler.shutdown_cancels");
+  c->refuses_newer = scenario_is(s, "pooler.newer_protocol", "refuse");
   c->pause_survives_reload = scenario_bool(s, "pooler.pause_survives_reload");
 }
 

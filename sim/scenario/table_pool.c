@@ -208,6 +208,18 @@ static const KeyInfo rows[] = {
      .about = "A pass that launches a carrier serves nobody else."},
     {"@pool.min_evicts", K_BOOL, .dflt = "false", .example = "pooler: {min_evicts: true}",
      .about = "Openings for min_pool_size close an idle connection where a shared cap is reached."},
+    {"@pool.release_evicts", K_BOOL, .dflt = "false", .example = "pooler: {release_evicts: true}",
+     .about = "A connection that comes back and finds no waiter is closed at once for a waiter of another pool under "
+              "the same cap."},
+    {"@pool.min_by_tick", K_BOOL, .dflt = "false", .example = "pooler: {min_by_tick: true}",
+     .about = "min_pool_size is seen to by the periodic pass alone, one connection each."},
+    {"@pool.limits_by_tick", K_BOOL, .dflt = "false", .example = "pooler: {limits_by_tick: true}",
+     .about = "query_wait_timeout is looked at by the periodic pass alone, so it comes up to a tick later."},
+    {"@pool.error_closes_client", K_BOOL, .dflt = "false", .example = "pooler: {error_closes_client: true}",
+     .about = "An error of the pooler's own (a limit of waiting, a server gone) ends the client's connection."},
+    {"@pool.first_login_waits", K_BOOL, .dflt = "false", .example = "pooler: {first_login_waits: true}",
+     .about = "A client's login waits until its pool has had a server connection once, which tells it the server's "
+              "parameters."},
     {"@pool.login_retry_reset", K_BOOL, .dflt = "true", .example = "pooler: {login_retry_reset: false}",
      .about = "A carrier that came through ends the wait of server_login_retry."},
     {"@pool.queued_client", K_WORD, .dflt = "ignore", .words = "ignore dequeue_and_error",

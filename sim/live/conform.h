@@ -1,0 +1,21 @@
+/* conform.h - a preset against the binary that it is called after: the same scenario, once with the model and once
+ * around the program, compared on the wire. */
+#pragma once
+#include "sim/live/driver.h"
+
+typedef enum { CONFORM_AGREES, CONFORM_DIFFERS, CONFORM_NOT_DRIVEN, CONFORM_FAILED } ConformVerdict;
+typedef struct {
+  char *scenario;
+  ConformVerdict verdict;
+  char *why;       /* where they first differ; why it is not driven; NULL */
+  guint events;    /* on the wire, compared */
+  int64_t late_ns; /* how far apart two of them are at most */
+} Conformed;
+
+const char *conform_word(ConformVerdict v); /* "agrees" */
+void conformed_clear(gpointer conformed);
+/* The scenario's text with that preset's ways and the scenario's settings; g_free. */
+char *conform_text(const Scenario *s, const char *preset, GError **error);
+/* What both decide (draws, losses) is decided alike: the middle of what may be. most_ns: see wire_log.h. */
+Conformed conform(const Scenario *s, const char *preset, const LiveOptions *o, const ScenarioOptions *with,
+                  int64_t most_ns);

@@ -1,0 +1,86 @@
+/* conform_scenario.c - a scenario as a given pooler would be set up for it: of `pooler` what an administrator sets
+ * stays, and all that says how a pooler works comes from the preset. */
+#include "sim/live/conform.h"
+#include "sim/scenario/node.h"
+#include <string.h>
+
+static const char *const settings[] = {
+    "pool_size",          "min_pool_size",       "reserve_pool_size",  "reserve_pool_timeout",
+    "query_wait_timeout", "server_idle_timeout", "server_lifetime",    "server_connect_timeout",
+    "server_login_retry", "server_check_delay",  "max_db_connections", "max_user_connections",
+    "max_client_conn",    "idle_order",          "processes",          "pools"};
+
+static void emit(const Node *n, GString *out);
+
+static void emit_text(const Node *n, GString *out) {
+  bool plain = !n->quoted && *n->text && !strpbrk(n->text, "[]{},:#\"'&*!|>%@`") && !g_ascii_isspace(*n->text);
+  if (plain) {
+    g_string_append(out, n->text);
+    return;
+  }
+  g_string_append_c(out, '"');
+  for (const char *c = n->text; *c; c++) {
+    if (*c == '"' || *c == '\\') g_string_append_c(out, '\\');
+    g_string_append_c(out, *c);
+  }
+  g_string_append_c(out, '"');
+}
+
+static void emit_key(const Node *n, GString *out) {
+  g_string_append_printf(out, strpbrk(n->key, "[]") ? "\"%s\": " : "%s: ", n->key);
+}
+
+static void emit(const Node *n, GString *out) {
+  if (n->kind == NODE_SCALAR) {
+    emit_text(n, out);
+    return;
+  }
+  g_string_append_c(out, n->kind == NODE_MAP ? '{' : '[');
+  for (guint i = 0; i < n->children->len; i++) {
+    const Node *c = n->children->pdata[i];
+    if (i) g_string_append(out, ", ");
+    if (c->key) emit_key(c, out);
+    emit(c, out);
+  }
+  g_string_append_c(out, n->kind == NODE_MAP ? '}' : ']');
+}
+
+static bool is_setting(const char *key) {
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++)
+    if (strcmp(settings[i], key) == 0) return true;
+  return false;
+}
+
+static void emit_pooler(const Node *pooler, const char *preset, const char *mode, GString *out) {
+  g_string_append_printf(out, "pooler: {preset: %s, pool_mode: %s", preset, mode);
+  for (guint i = 0; i < pooler->children->len; i++) {
+    const Node *c = pooler->children->pdata[i];
+    if (!is_setting(c->key)) continue;
+    g_string_append(out, ", ");
+    emit_key(c, out);
+    emit(c, out);
+  }
+  g_string_append(out, "}\n");
+}
+
+char *conform_text(const Scenario *s, const char *preset, GError **error) {
+  const char *text = scenario_text(s);
+  g_autoptr(Node) root = node_parse(text, strlen(text), scenario_file(s), error);
+  if (!root) return NULL;
+  GString *out = g_string_new("ties: event_first\n"); /* as live: an input before a timeout, and in the order planned */
+  for (guint i = 0; i < root->children->len; i++) {
+    const Node *c = root->children->pdata[i];
+    static const char *const left_out[] = {"ties", "explore", "published", "checks", "expect"};
+    bool out_of_it = false;
+    for (guint k = 0; k < G_N_ELEMENTS(left_out); k++) out_of_it |= strcmp(c->key, left_out[k]) == 0;
+    if (out_of_it) continue;
+    if (strcmp(c->key, "pooler") == 0) {
+      emit_pooler(c, preset, scenario_word(s, "pooler.pool_mode"), out);
+      continue;
+    }
+    emit_key(c, out);
+    emit(c, out);
+    g_string_append_c(out, '\n');
+  }
+  return g_string_free(out, FALSE);
+}
