@@ -95,6 +95,7 @@ LiveGate *live_gate_new(const GateConfig *c, GError **error) {
   bool ok = g->dir && gate_sweeper_start(g, error) && find_user(g, error) &&
             (chown(g->dir, g->uid, g->gid) == 0 || gate_fail(error, g->dir)) && make_clock(g, error) &&
             listen_at_gate(g, error) && copy_library(g, error);
+  g->config.user = g->config.library = NULL; /* the caller's, and used up */
   if (ok) return g;
   live_gate_free(g);
   return NULL;
