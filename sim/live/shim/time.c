@@ -69,7 +69,7 @@ SHIM int setitimer(__itimer_which_t which, const struct itimerval *restrict to, 
   return 0;
 }
 SHIM unsigned alarm(unsigned seconds) {
-  if (!shim_clock) return (unsigned)CALL(SYS_alarm, seconds);
+  if (!shim_clock) return NEXT(alarm)(seconds);
   struct itimerval to = {.it_value.tv_sec = seconds}, was;
   setitimer(ITIMER_REAL, &to, &was);
   return (unsigned)was.it_value.tv_sec + (was.it_value.tv_usec != 0);
