@@ -156,6 +156,14 @@ static bool leave_locks_out(Bound *b, const Scenario *s, GError **error) {
   return true;
 }
 
+static bool fires(const Scenario *s, const char *limit) {
+  for (guint i = 0, n = scenario_count(s, "explore.fire"); i < n; i++) {
+    g_autofree char *key = g_strdup_printf("explore.fire[%u]", i);
+    if (scenario_is(s, key, limit)) return true;
+  }
+  return false;
+}
+
 static RunResult *result_of(const Scenario *s, const Model *m) {
   RunResult *r = run_result_new();
   r->command = g_strdup("check");
@@ -174,6 +182,7 @@ bool bound_open(Bound *b, const Scenario *s, const CheckTable *checks, GError **
   if (!b->model) return false;
   b->run = result_of(s, b->model);
   b->code = interleave_new(model_subject(b->model), scenario_is(s, "machine.memory_order", "tso"));
+  interleave_time_runs_out(b->code, fires(s, "deadline"));
   bool right = expect_checks(s, b->model, checks, b->run, error);
   judge_init(&b->judge, b->model, b->code, b->run);
   if (right && leave_locks_out(b, s, error) && add_processes(b, s, error)) return true;

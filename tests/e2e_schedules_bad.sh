@@ -49,6 +49,7 @@ ENTRY(crosses) {
 }
 ENTRY(ups) { (void)a; stm_semaphore_up(sem); }
 ENTRY(downs) { (void)a; stm_semaphore_down(sem); }
+ENTRY(waits) { if (!stm_semaphore_down_within(sem, a)) *cell = 1; }
 ENTRY(sets) { *cell = (int)a; }
 ENTRY(asserts) { (void)a; assert(*cell == 0); }
 ENTRY(panics) { (void)a; if (*cell) stm_panic("cell is set"); }
@@ -56,7 +57,7 @@ ENTRY(gives) { (void)a; stm_lock_release(lock); }
 static bool is_set(char *why, size_t size) { snprintf(why, size, "cell is %d", *cell); return *cell == 1; }
 #define E(name) {#name, "misdeed", name}
 static const StampedeEntry entries[] = {E(loops), E(idles), E(threads), E(forks), E(writes), E(prints), E(keeps), E(spins),
-  E(crosses), E(ups), E(downs), E(sets), E(asserts), E(panics), E(gives)};
+  E(crosses), E(ups), E(downs), E(sets), E(asserts), E(panics), E(gives), E(waits)};
 static const StampedeCheck checks[] = {{"never-set", "cell is never 1", is_set, false}};
 const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "bad", .about = "bad",
   .start = start, .entries = entries, .n_entries = sizeof entries / sizeof *entries, .checks = checks, .n_checks = 1};
@@ -119,6 +120,18 @@ does locks-released 0 'locks-released               holds' 'keeps, gives' 'keeps
 does '' 1 'never-set                    violated: cell is 1' '{call: sets, with: 1}, sets' 'sets'
 does '' 0 'never-set                    holds' '{call: sets, with: 3}, sets' 'sets'
 does '' 1 'lock is released by who does not hold it' gives
+
+# --- a wait that has a limit of time: never reached unless it may be; in time, when it is
+timed() { # STATUS TEXT COMMAND...: another ups a millisecond later
+  scenario '' 'downs, {call: waits, with: '"$3"'}' >s.yaml
+  echo '  - {name: later, start: 1ms, script: [ups]}' >>s.yaml
+  check_status "$1" "$STAMPEDE" "${@:4}" s.yaml
+  check_contains "$2"
+}
+timed 0 'never-set                    holds' 500 check
+timed 1 'never-set                    violated: cell is 1' 500 check --set 'explore.fire=[deadline]'
+timed 1 'never-set                violated' 500 run
+timed 0 'never-set                not-violated' 2000 run
 
 # --- scripts that make no sense, at their place
 does_not() { # TEXT SCRIPT

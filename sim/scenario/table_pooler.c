@@ -29,7 +29,8 @@ static const KeyInfo rows[] = {
               "queue_timeout deadline shutdown_timeout",
      .example = "explore: {fire: [query_wait_timeout]}",
      .about =
-         "When untimed: limits that may fire, at any step, and do at last where one waits for ever; no other does."},
+         "When untimed: limits that may fire, at any step, and do at last where one waits for ever; no other does. "
+         "deadline is also that of waits of real code."},
     {"explore.fire[]", K_WORD,
      .words = "query_wait_timeout reserve_pool_timeout server_connect_timeout server_idle_timeout "
               "server_lifetime server_check_delay ban_timeout cancel_wait_timeout cancel_connect_timeout fence ack "

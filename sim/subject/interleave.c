@@ -162,6 +162,13 @@ bool interleave_try_down(StmSemaphore sem, const void *pc) {
   return !x->failed;
 }
 
+/* A wait that may run out at any time is one that is not begun before it would end, either way. */
+bool interleave_down_within(StmSemaphore sem, const void *pc) {
+  if (here()->time_runs_out) return interleave_try_down(sem, pc);
+  interleave_down(sem, pc);
+  return true;
+}
+
 void interleave_up(StmSemaphore sem, const void *pc) {
   Interleave *x = here();
   if (*count_of(x, sem, pc) == INT32_MAX) subject_broken(pc, "a semaphore's count overflows");
@@ -310,6 +317,10 @@ bool interleave_without(Interleave *x, const char *name, GError **error) {
     g_array_index(x->s->locks, Lock, i).left_out = found = true;
   }
   return found || no_lock(x, name, error);
+}
+
+void interleave_time_runs_out(Interleave *x, bool so) {
+  x->time_runs_out = so;
 }
 
 void interleave_looks_when_taken(Interleave *x, StmLock lock) {

@@ -66,7 +66,8 @@ struct Interleave {
   size_t heap_bytes;
   guint locks, semaphores; /* there in the first state */
   StmLock looked_when_taken;
-  char *first_fault; /* before any operation; NULL: none */
+  bool time_runs_out; /* of waits with a limit */
+  char *first_fault;  /* before any operation; NULL: none */
   uint64_t watched_from, watched_to;
   bool failed, changed; /* by the operation just done */
   GArray *past;         /* of Past, by step */

@@ -258,6 +258,25 @@ void stm_semaphore_down(StmSemaphore sem) {
   subject_stop(queue_wait(s->w, m->queue, s->running->self));
 }
 
+bool stm_semaphore_down_within(StmSemaphore sem, int64_t us) {
+  Subject *s = here();
+  const void *pc = PC;
+  if (s->interleave && !s->alone) return interleave_down_within(sem, pc);
+  subject_settle();
+  Semaphore *m = semaphore_of(s, sem, pc);
+  if (m->count > 0) return m->count--, true;
+  if (us <= 0) return false;
+  if (s->alone) subject_broken(pc, "waits for a semaphore while nobody else is there");
+  if (!m->queue) m->queue = queue_new(s->w, m->name);
+  ProcId self = s->running->self;
+  Step wait = queue_wait(s->w, m->queue, self);
+  timer_arm(s->w, self, true, us > NS_NEVER / 1000 ? NS_NEVER : us * 1000);
+  subject_stop(wait);
+  bool ran_out = timer_fired(s->w, self); /* then it has left the queue */
+  timer_drop(s->w, self);
+  return !ran_out;
+}
+
 bool stm_semaphore_try(StmSemaphore sem) {
   Subject *s = here();
   const void *pc = PC;

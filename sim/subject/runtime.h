@@ -145,6 +145,7 @@ void interleave_unlock(StmLock lock, const void *pc);
 bool interleave_holds(StmLock lock, const void *pc);
 void interleave_down(StmSemaphore sem, const void *pc);
 bool interleave_try_down(StmSemaphore sem, const void *pc);
+bool interleave_down_within(StmSemaphore sem, const void *pc);
 void interleave_up(StmSemaphore sem, const void *pc);
 void interleave_reset(StmSemaphore sem, const void *pc);
 void interleave_spin(const void *pc);

@@ -68,6 +68,9 @@ void stm_lock_release_all(void); /* in reverse order of taking */
 StmSemaphore stm_semaphore_new(const char *name, int count);
 void stm_semaphore_down(StmSemaphore s);
 bool stm_semaphore_try(StmSemaphore s);
+/* False: it had to wait, and the time ran out. In a search through orders it runs out at any time if the scenario says
+ * `explore: {fire: [deadline]}`, else never. */
+bool stm_semaphore_down_within(StmSemaphore s, int64_t us);
 void stm_semaphore_up(StmSemaphore s);
 void stm_semaphore_reset(StmSemaphore s); /* count 0 */
 void stm_spin(void);                      /* once round a spin loop: others go on first */
