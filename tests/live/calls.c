@@ -361,11 +361,11 @@ static void descriptors(void) {
 
 static void draws(const char *who) {
   uint32_t a[4] = {0};
+  if (getrandom(&a[2], sizeof a[2], 0) != sizeof a[2] || getentropy(&a[3], sizeof a[3]) != 0) exit(9);
   FILE *f = fopen("/dev/urandom", "r");
   int fd = open("/dev/random", O_RDONLY);
   srandom((unsigned)getpid());
   if (!f || fread(&a[0], sizeof a[0], 1, f) != 1 || read(fd, &a[1], sizeof a[1]) != sizeof a[1]) exit(9);
-  if (getrandom(&a[2], sizeof a[2], 0) != sizeof a[2] || getentropy(&a[3], sizeof a[3]) != 0) exit(9);
   say("%s %08x %08x %08x %08x %08lx", who, a[0], a[1], a[2], a[3], random());
 }
 
