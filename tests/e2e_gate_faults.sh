@@ -35,6 +35,14 @@ check "a static program's verdict says what it is worth" \
 check_status 0 live tests/live/hit.yaml --pooler /usr/sbin/pgbouncer --clock real
 check_contains "best effort: pgbouncer is not gated, as --clock real asks"
 check_contains "real ms"
+# Whose time passes is interrupted all the same, in the middle of an hour.
+"$STAMPEDE" live tests/live/day.yaml --pooler /usr/sbin/pgbouncer --clock real >"$OUT" 2>"$ERR" &
+tool=$!
+sleep 3
+kill -INT "$tool"
+wait "$tool"
+status=$?
+check "an hour of real time is interrupted ($status)" test "$status" = 130
 check_status 0 live "$crowd" --pooler "$(as ring)" "${adapter[@]}"
 check_lacks "best effort"
 nothing_left "without a gate"

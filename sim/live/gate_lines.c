@@ -46,7 +46,7 @@ static bool ready(int fd, int ms) {
   return fd < 0 || poll(&on, 1, ms) > 0;
 }
 
-static bool is_interrupted(const LiveGate *g) {
+bool gate_interrupted(const LiveGate *g) {
   return g->config.interrupted && g_atomic_int_get(g->config.interrupted);
 }
 
@@ -181,14 +181,14 @@ static bool hear(LiveGate *g, guint at, gint64 end) {
     if (n == (ssize_t)sizeof l->said) return heard(g, at), true;
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return line_ends(g, at, end), true;
     if (ready(g->ended, 0)) return gate_reap(g, true), true;
-    if (left_ms(end) == 0 || is_interrupted(g)) return false;
+    if (left_ms(end) == 0 || gate_interrupted(g)) return false;
   }
 }
 
 /* The first line comes once the library is there; a program that loads none never has one. */
 static bool await_first(LiveGate *g, gint64 end) {
   struct pollfd on[] = {{.fd = g->listener, .events = POLLIN}, {.fd = g->ended, .events = POLLIN}};
-  if (poll(on, G_N_ELEMENTS(on), left_ms(end)) < 0) return !is_interrupted(g);
+  if (poll(on, G_N_ELEMENTS(on), left_ms(end)) < 0) return !gate_interrupted(g);
   if (on[0].revents) greet(g);
   if (on[1].revents) gate_reap(g, true);
   return on[0].revents || on[1].revents || left_ms(end) > 0;

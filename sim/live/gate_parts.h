@@ -49,6 +49,7 @@ bool gate_sweeper_start(LiveGate *g, GError **error);
 void gate_sweeper_tell(const LiveGate *g, pid_t process, bool there);
 
 /* gate_lines.c */
+bool gate_interrupted(const LiveGate *g);
 void gate_reap(LiveGate *g, bool wait);
 GateState gate_settle_lines(LiveGate *g);
 int64_t gate_lines_deadline(const LiveGate *g); /* of the monotonic clock; -1: none */

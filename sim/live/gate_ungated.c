@@ -8,15 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STILL_US = 2000, SLICE_NS = 10000000 };
+enum { STILL_US = 2000, SLICE_NS = 10000000, NAP_NS = 50000000 };
 
 static int64_t passed(const LiveGate *g) {
   return g->started_us ? (g_get_monotonic_time() - g->started_us) * 1000 : 0;
 }
 
 void gate_pass_time(LiveGate *g, int64_t ns) {
-  int64_t ahead = g->started_us ? ns - passed(g) : 0;
-  if (ahead > 0) g_usleep((gulong)(ahead / 1000));
+  int64_t ahead;
+  while (g->started_us && (ahead = ns - passed(g)) > 0 && !gate_interrupted(g))
+    g_usleep((gulong)(MIN(ahead, NAP_NS) / 1000));
   g->now_ns = MAX(ns, g->now_ns);
 }
 
@@ -83,7 +84,7 @@ static Look look(const LiveGate *g) {
 GateState gate_settle_ungated(LiveGate *g) {
   gint64 end = g_get_monotonic_time() + (gint64)g->config.patience_ms * 1000;
   Look last = look(g);
-  while (g_get_monotonic_time() < end) {
+  while (g_get_monotonic_time() < end && !gate_interrupted(g)) {
     struct pollfd on = {.fd = g->ended, .events = POLLIN};
     if (poll(&on, 1, STILL_US / 1000) > 0) return gate_reap(g, true), GATE_ENDED;
     Look now = look(g);
