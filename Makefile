@@ -65,7 +65,7 @@ MAKEJ    = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(she
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all help deps test check builds demo coverage lint format tidy bench fuzz evidence table profiles man install uninstall clean
+.PHONY: conform live-100 FORCE all help deps test check builds demo coverage lint format tidy bench fuzz evidence table profiles man install uninstall clean
 
 all: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS)  ## the program, build/stampede (BUILD=DIR, OPT=-O0, CC=clang, SAN=1)
 
@@ -202,6 +202,10 @@ bench: $(PROGRAM) $(MODELS) $(SUBJECTS) $(BENCHES)  ## speed and memory: one JSO
 evidence: $(PROGRAM)       ## rewrite the measured blocks of README.md, and the tables of policies, from their commands
 	@BUILD=$(BUILD) tests/evidence.sh
 	@tests/table_c6.sh $(BUILD) model/pooler/POLICIES.md
+live-100: all              ## every scenario of tests/live around its pooler 100 times: the traces are the same
+	LIVE_REPEAT=100 bash tests/e2e_live.sh
+conform: all               ## the preset pgbouncer-1.18 against its binary, on every bundled scenario: sim/live/CONFORMANCE.md
+	$(PROGRAM) live --conform --pooler /usr/sbin/pgbouncer --markdown >sim/live/CONFORMANCE.md || test $$? = 1
 table: $(PROGRAM)          ## explore the policies of poolers against each other again: model/pooler/POLICIES.md
 	@tests/table_c6.sh $(BUILD) model/pooler/POLICIES.md
 confirm: $(PROGRAM)        ## page faults of a real PostgreSQL 15 against the simulation, N = 250, 500, 1000; some minutes

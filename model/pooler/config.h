@@ -145,6 +145,7 @@ typedef struct {
   bool retry_after_carrier; /* login_retry_reset: a carrier that came through ends the sleep of server_login_retry (S10:
                                false) */
   bool loop_evicts;         /* release_evicts: what comes back idle is closed for another pool's waiter under a cap */
+  bool pause_stops_growth;  /* pause_stops_growth: a paused pool opens nothing, whoever waits */
   bool min_by_tick;         /* min_by_tick: min_pool_size is seen to by the periodic pass alone */
   bool limits_by_tick;      /* limits_by_tick: query_wait_timeout is looked at by the periodic pass alone */
   bool error_closes;        /* error_closes_client: an error that is the pooler's own ends the client's connection */

@@ -43,6 +43,7 @@ bool pool_should_grow(const Pooler *p, guint pool) {
   const PoolConfig *c = pool_config(p, pool);
   const Pool *pl = &p->pools[pool];
   if (pl->flags & (PLF_OFFLINE | PLF_SHUTDOWN | PLF_FATAL | PLF_NEW)) return false;
+  if (pl->flags & PLF_PAUSED && c->pause_stops_growth) return false;
   guint total = counted(p, pool), most = (guint)(c->size + (reserve_open(p, pool) ? c->reserve : 0));
   if (c->full_by_equality ? total == most : total >= most) return false;
   if (pl->n_waiters > under_way(p, pool) && pl->n_idle == 0) return true;

@@ -49,6 +49,7 @@ static void bind_numbers(const Scenario *s, int entry, PoolConfig *c) {
                               {"carrier_starves", AT(carrier_starves)},
                               {"min_evicts", AT(min_evicts)},
                               {"release_evicts", AT(loop_evicts)},
+                              {"pause_stops_growth", AT(pause_stops_growth)},
                               {"min_by_tick", AT(min_by_tick)},
                               {"limits_by_tick", AT(limits_by_tick)},
                               {"error_closes_client", AT(error_closes)},

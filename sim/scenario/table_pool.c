@@ -211,6 +211,8 @@ static const KeyInfo rows[] = {
     {"@pool.release_evicts", K_BOOL, .dflt = "false", .example = "pooler: {release_evicts: true}",
      .about = "A connection that comes back and finds no waiter is closed at once for a waiter of another pool under "
               "the same cap."},
+    {"@pool.pause_stops_growth", K_BOOL, .dflt = "false", .example = "pooler: {pause_stops_growth: true}",
+     .about = "A paused pool opens nothing, whoever waits."},
     {"@pool.min_by_tick", K_BOOL, .dflt = "false", .example = "pooler: {min_by_tick: true}",
      .about = "min_pool_size is seen to by the periodic pass alone, one connection each."},
     {"@pool.limits_by_tick", K_BOOL, .dflt = "false", .example = "pooler: {limits_by_tick: true}",
