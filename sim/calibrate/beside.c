@@ -61,7 +61,7 @@ static bool flag(JsonObject *in, const char *key) {
 }
 
 static bool take(Beside *b, JsonNode *root, GError **error) {
-  int64_t clients, iterations;
+  int64_t clients = 0, iterations = 0;
   JsonObject *top = root && JSON_NODE_HOLDS_OBJECT(root) ? json_node_get_object(root) : NULL;
   if (!top || g_strcmp0(word(top, "command"), "calibrate postgres") != 0)
     return bad(error, "%s: no document of calibrate postgres --json", b->file);
