@@ -55,10 +55,47 @@ static bool expectation_agrees(const Scenario *s, guint i, GError **error) {
   return true;
 }
 
+static bool expectation_is_by(const Scenario *s, guint i, const char *way) {
+  g_autofree char *by = g_strdup_printf("expect[%u].by", i);
+  guint n = scenario_count(s, by);
+  for (guint j = 0; j < n; j++) {
+    g_autofree char *key = g_strdup_printf("%s[%u]", by, j);
+    if (scenario_is(s, key, way)) return true;
+  }
+  return n == 0;
+}
+
+/* What holds is not violated; else a check has one verdict. first: "check way" to the line that says it first, from 1.
+ */
+static bool verdict_agrees(const Scenario *s, guint i, GHashTable *first, GError **error) {
+  static const char *const ways[] = {"run", "check", "live"};
+  g_autofree char *check = g_strdup_printf("expect[%u].check", i), *mine = g_strdup_printf("expect[%u].verdict", i);
+  for (guint k = 0; k < G_N_ELEMENTS(ways) && scenario_given(s, check); k++) {
+    if (!expectation_is_by(s, i, ways[k])) continue;
+    char *name = g_strdup_printf("%s %s", scenario_word(s, check), ways[k]);
+    guint line = GPOINTER_TO_UINT(g_hash_table_lookup(first, name));
+    if (!line) {
+      g_hash_table_insert(first, name, GUINT_TO_POINTER(i + 1));
+      continue;
+    }
+    g_free(name);
+    g_autofree char *theirs = g_strdup_printf("expect[%u].verdict", line - 1);
+    const bool holds = scenario_is(s, mine, "holds") || scenario_is(s, mine, "not-violated");
+    const bool unbroken = scenario_is(s, theirs, "holds") || scenario_is(s, theirs, "not-violated");
+    if (!(holds && unbroken) && !scenario_is(s, mine, scenario_word(s, theirs)))
+      return WRONG(mine, "%s, and line %u of expect wants %s to be %s: both cannot be", scenario_word(s, mine), line,
+                   scenario_word(s, check), scenario_word(s, theirs));
+  }
+  return true;
+}
+
 static bool expectations_agree(const Scenario *s, const ScenarioOptions *opt, GError **error) {
   (void)opt;
   for (guint i = 0; i < scenario_count(s, "expect"); i++)
     if (!expectation_agrees(s, i, error)) return false;
+  g_autoptr(GHashTable) first = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < scenario_count(s, "expect"); i++)
+    if (!verdict_agrees(s, i, first, error)) return false;
   return true;
 }
 
