@@ -302,6 +302,8 @@ bool check_verify(const App *app, const Scenario *s, const CheckOptions *o, Veri
     take_options(s, options, checks);
     Reduction reduction = {options->checks, options->n_checks};
     *v = (Verified){.which = 0};
+    if (options->max_seconds > 0)
+      options->deadline_us = g_get_monotonic_time() + (gint64)(options->max_seconds * G_USEC_PER_SEC);
     ok = choose_reductions(options, &reduction, error);
     if (ok && options->reduce) ok = reduce_verify(options, options->reduce, &reduction, options->max_states, v, error);
   }

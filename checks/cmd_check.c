@@ -127,7 +127,8 @@ static int tell_verified(const App *app, const Scenario *s, const CliOptions *o,
   g_autoptr(GString) text = g_string_new(NULL);
   verified_words(&v, text);
   int status = o->quiet ? EXIT_MET : cli_print(text->str);
-  if (status == EXIT_MET) status = v.broken ? EXIT_UNMET : v.exhausted || !v.which ? EXIT_MET : EXIT_LIMIT;
+  const int limit = v.interrupted ? EXIT_INTERRUPTED : EXIT_LIMIT;
+  if (status == EXIT_MET) status = v.broken ? EXIT_UNMET : v.exhausted || !v.which ? EXIT_MET : limit;
   verified_clear(&v);
   return status;
 }

@@ -153,10 +153,18 @@ static gboolean hash_equal(gconstpointer a, gconstpointer b) {
   return memcmp(a, b, sizeof(Hash128)) == 0;
 }
 
+/* Who waits no longer is told what was tried till then. */
+static bool ended_early(Verifier *k) {
+  const SearchOptions *o = k->o;
+  k->v->interrupted = o->interrupted && g_atomic_int_get(o->interrupted);
+  return k->v->interrupted || (o->deadline_us && g_get_monotonic_time() >= o->deadline_us) ||
+         (k->max_states && k->v->states >= k->max_states);
+}
+
 static void walk_all(Verifier *k) {
   bool fresh;
   enter(k, number_of(k, arena_hash_whole(k->arena), &fresh));
-  while (k->stack->len && !k->v->broken && !(k->max_states && k->v->states >= k->max_states)) advance(k);
+  while (k->stack->len && !k->v->broken && !ended_early(k)) advance(k);
   k->v->exhausted = k->stack->len == 0;
   while (k->stack->len) leave(k);
   if (!k->v->broken && has_cycle(k)) verifier_broken(k, "steps that are said not to loop close a cycle");

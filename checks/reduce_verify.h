@@ -16,10 +16,12 @@ typedef struct {
   guint which;  /* what was tried; 0: this search has no reductions, so that nothing was */
   char *broken; /* the first thing that is not so; NULL: none */
   uint64_t states, transitions, pairs, forms;
-  bool exhausted; /* every state was looked at */
+  bool exhausted;   /* every state was looked at */
+  bool interrupted; /* o->interrupted, before that */
 } Verified;
 
-/* `which` of REDUCE_*; the hooks of o->stepper are not used. Looks at no more than max_states (0: all).
+/* `which` of REDUCE_*; the hooks of o->stepper are not used. Looks at no more than max_states (0: all),
+ * until o->deadline_us, and until it is interrupted.
  * False and *error: the model cannot be built. */
 bool reduce_verify(const SearchOptions *o, guint which, const Reduction *r, uint64_t max_states, Verified *v,
                    GError **error);
