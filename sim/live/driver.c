@@ -5,6 +5,7 @@
 #include "sim/tracing.h"
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -46,6 +47,27 @@ GError *live_refuses_scenario(const Scenario *s) {
   return error;
 }
 
+/* How many may be open at a time, here and in the pooler, which gets our limit: what is to be raised is raised, and
+ * what cannot be is said before anything is started. */
+static bool room_for_descriptors(const Live *l, GError **error) {
+  enum { BESIDE = 128 };
+  rlim_t need = BESIDE;
+  for (int i = 0; i < l->config->n_pools; i++) need += 2 * (rlim_t)MAX(l->config->pools[i].size, 0);
+  for (int i = 0; i < l->config->work.n_clients; i++) {
+    const ClientDef *d = &l->config->work.clients[i];
+    need += (rlim_t)(d->count ? d->count : d->at_once) * (rlim_t)(d->script->n_sessions + MIN(d->script->n_cancels, 1));
+  }
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) return true;
+  limit.rlim_cur = MIN(need, limit.rlim_max);
+  if (limit.rlim_cur == need && setrlimit(RLIMIT_NOFILE, &limit) == 0) return true;
+  g_set_error(error, GATE_ERROR, 0,
+              "so many clients need %" G_GUINT64_FORMAT " open files; no more than %" G_GUINT64_FORMAT
+              " are allowed (ulimit -Hn)",
+              (guint64)need, (guint64)limit.rlim_max);
+  return false;
+}
+
 static bool build(Live *l, GError **error) {
   l->model = build_model(l->scenario, error);
   if (!l->model) return false;
@@ -59,6 +81,8 @@ static bool build(Live *l, GError **error) {
     DbLock lock = {-1, g_array_new(FALSE, FALSE, sizeof(guint))};
     g_array_append_val(l->locks, lock);
   }
+  for (int i = 0; i < l->config->work.n_clients; i++) l->has_direct |= l->config->work.clients[i].via_server != NONE;
+  if (!room_for_descriptors(l, error)) return false;
   live_choices_start(l);
   measure_start(l);
   return true;

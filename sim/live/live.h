@@ -166,6 +166,7 @@ typedef struct {
   guint descriptors;                          /* that the pooler had open when it was ready */
   int64_t now, last;                          /* last: when something other than the clock moved */
   int64_t until;                              /* the scenario's end; INT64_MAX: none */
+  bool has_direct;                            /* some client has no pooler between */
   bool over, dirty;                           /* dirty: something was sent that the pooler has not been let at yet */
   bool gone, ending;                          /* the pooler has ended, as it was told to; it was told to */
   guint64 inputs;

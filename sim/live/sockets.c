@@ -80,7 +80,7 @@ guint conn_add(Live *l, ConnKind kind, int fd, guint owner) {
 }
 
 void conn_watch(Live *l, guint conn, bool read) {
-  struct epoll_event e = {.events = read ? EPOLLIN : 0, .data.u64 = CONN_BASE + conn};
+  struct epoll_event e = {.events = read ? EPOLLIN | EPOLLRDHUP : 0, .data.u64 = CONN_BASE + conn};
   int fd = CONN(l, conn)->fd;
   bool known = epoll_ctl(l->poll, EPOLL_CTL_ADD, fd, &e) == 0;
   if (!known && epoll_ctl(l->poll, EPOLL_CTL_MOD, fd, &e) != 0) g_assert_not_reached();
@@ -123,7 +123,8 @@ static void came(Live *l, guint conn, const guint8 *bytes, gsize n) {
   }
 }
 
-static void read_conn(Live *l, guint conn) {
+/* ends: the other side has closed, behind what there is to read. */
+static void read_conn(Live *l, guint conn, bool ends) {
   bool opens = CONN(l, conn)->kind == CONN_SERVER && !CONN(l, conn)->open;
   if (opens) { /* it is watched for its end alone */
     gone(l, conn);
@@ -138,7 +139,7 @@ static void read_conn(Live *l, guint conn) {
       return;
     }
     came(l, conn, bytes, (gsize)n);
-    if (n < (ssize_t)sizeof bytes) return; /* an end behind it is ready again */
+    if (n < (ssize_t)sizeof bytes && !ends) return;
   }
 }
 
@@ -147,7 +148,8 @@ static int by_id(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* In order of their numbers, whatever order the kernel has them in. */
+/* In order of their numbers, whatever order the kernel has them in. What was read may have brought more only where this
+ * process has both ends (a client without a pooler between), or where there was more than fits. */
 bool sockets_read(Live *l) {
   struct epoll_event ready[EVENTS_AT_ONCE];
   bool any = false;
@@ -160,7 +162,8 @@ bool sockets_read(Live *l) {
       if (ready[i].data.u64 < CONN_BASE)
         host_accept(l, (guint)ready[i].data.u64);
       else
-        read_conn(l, (guint)(ready[i].data.u64 - CONN_BASE));
+        read_conn(l, (guint)(ready[i].data.u64 - CONN_BASE), ready[i].events & (EPOLLRDHUP | EPOLLHUP));
     }
+    if (n < EVENTS_AT_ONCE && !l->has_direct) return true;
   }
 }
