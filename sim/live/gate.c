@@ -90,9 +90,9 @@ LiveGate *live_gate_new(const GateConfig *c, GError **error) {
   prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a pooler leaves behind is ours to bury, whatever our init does */
   g->lines = g_array_new(FALSE, TRUE, sizeof(GateLine));
   g->processes = g_array_new(FALSE, TRUE, sizeof(GateProcess));
-  g->dir = find_faketime(g, error) ? g_dir_make_tmp("stampede-live-XXXXXX", error) : NULL;
+  g->dir = find_faketime(g, error) && find_user(g, error) ? g_dir_make_tmp("stampede-live-XXXXXX", error) : NULL;
   g->log = g->dir ? g_build_filename(g->dir, "log", NULL) : NULL;
-  bool ok = g->dir && gate_sweeper_start(g, error) && find_user(g, error) &&
+  bool ok = g->dir && gate_sweeper_start(g, error) &&
             (chown(g->dir, g->uid, g->gid) == 0 || gate_fail(error, g->dir)) && make_clock(g, error) &&
             listen_at_gate(g, error) && copy_library(g, error);
   g->config.user = g->config.library = NULL; /* the caller's, and used up */

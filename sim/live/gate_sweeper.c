@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sem.h>
 #include <sys/shm.h>
 #include <unistd.h>
 
@@ -78,6 +79,29 @@ static void remove_segments(const Members *m) {
   if (f) fclose(f);
 }
 
+/* Sets of semaphores of which one of them used one last, or gave it its value. */
+static void remove_semaphores(const Members *m) {
+  FILE *f = fopen("/proc/sysvipc/sem", "r");
+  char row[512];
+  while (f && fgets(row, sizeof row, f)) {
+    int key, id, n, i = 0;
+    unsigned mode;
+    if (sscanf(row, "%d %d %o %d", &key, &id, &mode, &n) != 4) continue;
+    while (i < n && !was_member(m, (pid_t)semctl(id, i, GETPID))) i++;
+    if (i < n) semctl(id, 0, IPC_RMID);
+  }
+  if (f) fclose(f);
+}
+
+/* As their owner: root alone may not, where it has no CAP_SYS_ADMIN, and there it had no namespace either. */
+static void remove_shared(const Members *m, uid_t owner) {
+  uid_t self = geteuid();
+  if (owner != self && seteuid(owner) != 0) return;
+  remove_segments(m);
+  remove_semaphores(m);
+  if (owner != self && seteuid(self) != 0) _exit(1);
+}
+
 static void remove_faketime(pid_t pid) {
   char path[64];
   snprintf(path, sizeof path, "/dev/shm/faketime_shm_%d", (int)pid);
@@ -94,7 +118,7 @@ static void close_all_but(int from) {
   close_range((unsigned)from + 1, ~0u, 0);
 }
 
-static void __attribute__((noreturn)) sweep(const char *dir, int from) {
+static void __attribute__((noreturn)) sweep(const char *dir, int from, uid_t owner) {
   static Members m;
   setsid();
   close_all_but(from);
@@ -108,7 +132,7 @@ static void __attribute__((noreturn)) sweep(const char *dir, int from) {
     if (n == 0) break;
   }
   kill_all(&m);
-  remove_segments(&m);
+  remove_shared(&m, owner);
   for (guint i = 0; i < m.n; i++) remove_faketime(m.all[i]);
   for (guint i = 0; i < MIN(m.n_ended, MEMBERS_MOST); i++) remove_faketime(m.ended[i]);
   nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -122,7 +146,7 @@ bool gate_sweeper_start(LiveGate *g, GError **error) {
   if (g->sweeper < 0) return gate_fail(error, "fork");
   if (g->sweeper == 0) {
     close(ends[1]);
-    sweep(g->dir, ends[0]);
+    sweep(g->dir, ends[0], g->uid);
   }
   close(ends[0]);
   g->pipe = ends[1];
