@@ -49,4 +49,13 @@ for strategy in random pct; do
 done
 check_status 2 "$STAMPEDE" live --explore tests/live/late-cancel.yaml --pooler "$pooler" --strategy best
 check_status 3 "$STAMPEDE" live --explore s01-stale-cancel-good --pooler "$pooler" --max-runs 3 --set 'expect=[{check: cancel-hits-its-query, verdict: holds}]'
+
+# Two binaries, by compare's table and gates: a copy is the same, and a gate that asks for more is not met.
+mkdir -m 755 "$SCRATCH/bin"
+cp "$pooler" "$SCRATCH/bin/pgbouncer-copy"
+check_status 0 "$STAMPEDE" live tests/live/cancel-in-flight.yaml --pooler "$pooler" --against "$SCRATCH/bin/pgbouncer-copy" --gate 'wait_ms.mean <= +0%'
+check_contains "gate met"
+check_contains "1 same"
+check_status 1 "$STAMPEDE" live tests/live/cancel-in-flight.yaml --pooler "$pooler" --against "$SCRATCH/bin/pgbouncer-copy" --gate 'wait_ms.mean <= -5%'
+check_status 2 "$STAMPEDE" live tests/live/cancel-in-flight.yaml --pooler "$pooler" --against /no/such/pooler
 check "nothing is left" test -z "$(ls "$TMPDIR")"

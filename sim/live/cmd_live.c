@@ -77,6 +77,13 @@ static int start(const App *app, char **names, const LiveFlags *f, const CliOpti
                       .trace_path = o->trace,
                       .tcp = f->tcp,
                       .interrupted = cli_interrupted()};
+  if (f->against &&
+      (!g_file_test(f->against, G_FILE_TEST_IS_EXECUTABLE) || g_file_test(f->against, G_FILE_TEST_IS_DIR)))
+    return cli_refuse(EXIT_INPUT, "--against %s: not a program", f->against);
+  if (f->against && (f->conform || f->explore || f->replay || !names[0] || f->repeat < 1))
+    return cli_refuse(EXIT_INPUT,
+                      "--against takes SCENARIOs, a --repeat of 1 or more, and no --conform, --explore or --replay");
+  if (f->against) return live_against(app, names, &live, f, o);
   if (f->conform) return live_conform(app, names, &live, f, o);
   if (f->replay && names[0]) return cli_refuse(EXIT_INPUT, "--replay takes the scenario from the trace");
   if (f->replay) return live_replay(app, f->replay, &live, o);
@@ -87,7 +94,7 @@ static int start(const App *app, char **names, const LiveFlags *f, const CliOpti
 
 int cmd_live(const App *app, int argc, char **argv) {
   CliOptions o = {0};
-  LiveFlags f = {.depth = 3, .patience = 10};
+  LiveFlags f = {.depth = 3, .repeat = 10, .patience = 10};
   GOptionEntry own[] = {
       {"pooler", 0, 0, G_OPTION_ARG_FILENAME, &f.pooler, "the pooler's program", "PATH"},
       {"adapter", 0, 0, G_OPTION_ARG_FILENAME, &f.adapter,
@@ -105,6 +112,12 @@ int cmd_live(const App *app, int argc, char **argv) {
       {"max-runs", 0, 0, G_OPTION_ARG_INT64, &f.max_runs, "with --explore: orders that are tried", "N"},
       {"max-time", 0, 0, G_OPTION_ARG_INT64, &f.max_time, "with --explore: seconds", "S"},
       {"replay", 0, 0, G_OPTION_ARG_FILENAME, &f.replay, "a trace's choices once more, every step compared", "TRACE"},
+      {"against", 0, 0, G_OPTION_ARG_FILENAME, &f.against,
+       "another pooler's program: the table and the gates of compare, PATH of --pooler being what is", "PATH"},
+      {"gate", 0, 0, G_OPTION_ARG_STRING_ARRAY, &f.gates,
+       "with --against: exit 1 unless this is so ('wait_ms.mean <= +2%'); may be repeated", "CONDITION"},
+      {"repeat", 0, 0, G_OPTION_ARG_INT64, &f.repeat,
+       "with --against: pairs of runs, a seed each (10); one where the seed decides nothing", "N"},
       {"conform", 0, 0, G_OPTION_ARG_NONE, &f.conform,
        "the preset and the program side by side, compared on the wire: the scenarios named, or all that are bundled",
        NULL},
@@ -123,6 +136,7 @@ int cmd_live(const App *app, int argc, char **argv) {
     status = start(app, left, &f, &o);
   char *texts[] = {f.pooler, f.adapter, f.clock, f.preset, f.against, f.replay, f.strategy};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
+  g_strfreev(f.gates);
   cli_clear(&o);
   return status;
 }

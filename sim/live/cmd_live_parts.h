@@ -9,7 +9,7 @@ typedef struct {
   char **gates;
   gboolean conform, markdown, explore, tcp;
   double patience; /* s */
-  gint64 max_runs, max_time, depth;
+  gint64 repeat, max_runs, max_time, depth;
 } LiveFlags;
 
 int live_fail(GError *error);                            /* says it; its exit status */
@@ -18,4 +18,5 @@ int live_say(const RunResult *r, const CliOptions *cli); /* a result as the comm
 int live_explore_command(const App *app, const char *name, const LiveOptions *o, const LiveFlags *f,
                          const CliOptions *cli);
 int live_replay(const App *app, const char *path, const LiveOptions *o, const CliOptions *cli);
+int live_against(const App *app, char **names, const LiveOptions *o, const LiveFlags *f, const CliOptions *cli);
 int live_conform(const App *app, char **names, const LiveOptions *o, const LiveFlags *f, const CliOptions *cli);
