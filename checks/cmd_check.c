@@ -159,8 +159,9 @@ static int check(const App *app, const char *name, const CliOptions *o, const Ch
   bool code = scenario_given(s, "subject") && scenario_given(s, "processes");
   if (code && !view->word && !estimate && !verify) return check_subject(app, s, o, f, g);
   if (schedule_flags_given(g) || g_strcmp0(f->strategy, "dpor") == 0)
-    return cli_refuse(EXIT_INPUT, "--strategy dpor, --preemptions, --delays, --max-schedules and --max-steps are "
-                                  "for scenarios whose processes run a subject's code");
+    return cli_refuse(EXIT_INPUT,
+                      "--strategy dpor, --preemptions, --delays, --races, --max-schedules and --max-steps are "
+                      "for scenarios whose processes run a subject's code");
   if (!check_flags_search(f, &options.search)) return EXIT_INPUT;
   gint64 last = g_get_monotonic_time();
   bool shown = !o->quiet && isatty(STDERR_FILENO);
@@ -198,6 +199,8 @@ int cmd_check(const App *app, int argc, char **argv) {
       {"jobs", 0, 0, G_OPTION_ARG_INT, &f.jobs, "cores to use; the answer is the same", "N"},
       {"preemptions", 0, 0, G_OPTION_ARG_INT, &g.preemptions, "of a subject, dfs: schedules with at most N", "N"},
       {"delays", 0, 0, G_OPTION_ARG_INT, &g.delays, "of a subject, dfs: schedules with at most N", "N"},
+      {"races", 0, 0, G_OPTION_ARG_NONE, &g.races, "of a subject: accesses that nothing puts in order are broken too",
+       NULL},
       {"max-schedules", 0, 0, G_OPTION_ARG_INT64, &g.max_schedules, "of a subject: stop after N schedules", "N"},
       {"max-steps", 0, 0, G_OPTION_ARG_INT, &g.max_steps, "of a subject: a schedule is cut after N steps (10000)", "N"},
       {"without-lock", 0, 0, G_OPTION_ARG_STRING_ARRAY, &g.without,

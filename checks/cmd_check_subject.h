@@ -5,6 +5,7 @@
 
 /* Options that only such a scenario takes. */
 typedef struct {
+  gboolean races;
   int preemptions, delays; /* -1: any number */
   gint64 max_schedules;    /* 0: any number */
   int max_steps;

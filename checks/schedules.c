@@ -1,6 +1,7 @@
 /* schedules.c - see schedules.h: what all searches do with a program, and their result. schedules_tree.c goes through
  * the tree of schedules, schedules_split.c with several processes, schedules_walk.c draws them. */
 #include "checks/schedules_parts.h"
+#include "checks/schedules_races.h"
 #include <time.h>
 
 /* ---- the program, a step at a time ---- */
@@ -162,6 +163,34 @@ double schedules_chance_of_news(const SchedulesResult *r) {
   return r->schedules ? (double)tally_count(&r->coverage.classes, 1) / (double)r->schedules : 1;
 }
 
+/* ---- races ---- */
+
+static bool same_places(const ScheduleRace *a, const Race *b) {
+  return (a->first.pc == b->first.pc && a->second.pc == b->second.pc) ||
+         (a->first.pc == b->second.pc && a->second.pc == b->first.pc);
+}
+
+static void keep_race(void *data, const Race *r) {
+  Schedules *s = data;
+  for (guint i = 0; i < s->result->races->len; i++)
+    if (same_places(s->result->races->pdata[i], r)) return;
+  ScheduleRace *new = g_new0(ScheduleRace, 1);
+  *new = (ScheduleRace){r->first, r->second, {r->processes[0], r->processes[1]}, NULL};
+  new->order = g_array_new(FALSE, FALSE, sizeof(guint));
+  for (guint i = 0; i <= r->at; i++) g_array_append_val(new->order, order_event(&s->order, i)->process);
+  g_ptr_array_add(s->result->races, new);
+}
+
+static void race_free(void *data) {
+  ScheduleRace *r = data;
+  g_array_unref(r->order);
+  g_free(r);
+}
+
+void schedules_races(Schedules *s) {
+  if (s->options->races) races_find(&s->order, keep_race, s);
+}
+
 /* ---- results ---- */
 
 ScheduleFinding *schedule_finding_new(const char *words, guint preemptions) {
@@ -182,12 +211,14 @@ void schedule_finding_free(void *data) {
 SchedulesResult *schedules_result_new(void) {
   SchedulesResult *r = g_new0(SchedulesResult, 1);
   r->findings = g_ptr_array_new_with_free_func(schedule_finding_free);
+  r->races = g_ptr_array_new_with_free_func(race_free);
   return r;
 }
 
 void schedules_result_free(SchedulesResult *r) {
   if (!r) return;
   g_ptr_array_unref(r->findings);
+  g_ptr_array_unref(r->races);
   coverage_clear(&r->coverage);
   g_free(r);
 }

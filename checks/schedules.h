@@ -43,6 +43,7 @@ typedef struct {
   guint max_steps;           /* of one schedule; what goes on longer is cut, and that is told */
   uint64_t max_schedules;    /* 0: any number; random, pct: how many to run */
   double max_seconds;        /* 0: any time */
+  bool races;                /* look for accesses that nothing puts in order; goes with one job */
   guint changes;             /* pct: changes of priority in a schedule (the paper's d - 1) */
   guint length;              /* pct: steps of a schedule (the paper's k); 0: as many as the first one had */
   uint64_t seed;             /* random, pct */
@@ -66,6 +67,12 @@ typedef struct {
   bool fewest; /* shrunk: none that breaks the same has fewer preemptions, nor as many and fewer steps */
 } ScheduleFinding;
 
+typedef struct {
+  Operation first, second;
+  guint processes[2];
+  GArray *order; /* of guint: the schedule, up to the second */
+} ScheduleRace;
+
 typedef enum { SCHEDULES_EXHAUSTED, SCHEDULES_FOUND, SCHEDULES_LIMIT, SCHEDULES_INTERRUPTED } SchedulesStop;
 
 typedef struct {
@@ -79,6 +86,7 @@ typedef struct {
   uint64_t steps;     /* of the program, without those that only lead back to where a search goes on */
   guint longest;
   Coverage coverage;
+  GPtrArray *races;    /* of ScheduleRace, each pair of places once */
   double bound;        /* pct: a bug of depth `changes` + 1 is found by one schedule at least so likely */
   double seconds, cpu; /* measured; cpu: of this process */
   GPtrArray *findings; /* of ScheduleFinding */

@@ -54,6 +54,7 @@ void schedules_step(Schedules *s, guint p);
 guint schedules_last(const Schedules *s, guint i);
 /* Process p is about to do event i; counts what could be preempted, and whether it was. */
 void schedules_cover_step(Schedules *s, guint i, uint64_t ready, guint p);
+void schedules_races(Schedules *s);     /* of the schedule so far, which goes no further */
 void schedules_cover_end(Schedules *s); /* a schedule is whole */
 bool schedules_preempts(const Schedules *s, guint i, uint64_t ready, guint p);
 bool schedules_judge(Schedules *s, bool end); /* broken; kept among the findings */

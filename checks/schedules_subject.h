@@ -28,6 +28,7 @@ typedef struct {
   bool observed;    /* checks of every state: their look was an operation among the others */
   GPtrArray *told;  /* of ScheduleTold, one a finding */
   GPtrArray *never; /* char*: where a process could be preempted, and in no schedule was, in order */
+  GPtrArray *races; /* char*: both accesses of each race */
   guint points;     /* where one could be */
   char *cut;        /* who was where when the first schedule was cut: "loop at go x.c:12"; NULL: none was */
 } SubjectCheck;

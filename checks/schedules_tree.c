@@ -150,6 +150,7 @@ static void ended(Search *x) {
   schedules_judge(&x->s, true);
   x->s.result->schedules++;
   schedules_cover_end(&x->s);
+  schedules_races(&x->s);
   x->s.result->longest = MAX(x->s.result->longest, x->s.order.events->len);
   if (x->s.options->at_end) x->s.options->at_end(x->s.options->user, x->s.program->data);
 }
@@ -157,6 +158,7 @@ static void ended(Search *x) {
 /* Nothing is tried from here on, but what races with what would come next still is, before it. */
 static void give_up(Search *x, guint i, uint64_t *count) {
   races_of_waiting(x);
+  schedules_races(&x->s);
   node_at(x, i)->next = node_at(x, i)->queued;
   ++*count;
 }

@@ -92,3 +92,13 @@ check_status 0 "$STAMPEDE" replay "$SCRATCH/without.jsonl"
 check_contains 'goes on without ProcArrayLock' "$SCRATCH/without.jsonl"
 check_status 4 "$STAMPEDE" check bug-0ebeec35fc-bad --trace /no/such/folder/t.jsonl
 check_contains '/no/such/folder/t.jsonl' "$ERR"
+
+# Races: two accesses that nothing puts in order, with both lines; none where all is under a lock.
+printf '%s\n' 'scenario: add' 'about: two ProcArrayAdds' 'subject: proc-array-add' 'processes:' \
+  '  - {name: a, script: [{call: add, with: 4}]}' '  - {name: b, script: [{call: add, with: 5}]}' >"$SCRATCH/add.yaml"
+check_status 0 "$STAMPEDE" check "$SCRATCH/add.yaml" --races
+check_contains 'no race in these schedules'
+check_status 1 "$STAMPEDE" check "$SCRATCH/add.yaml" --races --set subject=proc-array-add-unlocked
+check_contains 'race: a writes proc array+0 at add proc-array-add.c:79; b reads proc array+0 at add proc-array-add.c:79'
+refused '--races goes with --jobs 1' "$SCRATCH/add.yaml" --races --jobs 2
+refused 'leave machine.memory_order at sc' "$SCRATCH/add.yaml" --races --set machine.memory_order=tso
