@@ -165,7 +165,7 @@ void message_put(GByteArray *out, const void *from, gsize bytes) {
 }
 void message_take(MessageReader *r, void *to, gsize bytes) {
   g_assert((gsize)(r->end - r->at) >= bytes);
-  memcpy(to, r->at, bytes);
+  if (bytes) memcpy(to, r->at, bytes);
   r->at += bytes;
 }
 
