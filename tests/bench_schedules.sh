@@ -29,6 +29,7 @@ line() { # NAME GOAL COMMAND...
 line proc-array-add-unlocked 100000 "$program" check "$(add proc-array-add-unlocked)" --all 2
 line proc-array-add-random null "$program" check "$(add proc-array-add)" --strategy random --walks 50000
 line s37-double-return-good 100000 "$program" check s37-double-return-good
+line s37-double-return-good-races null "$program" check s37-double-return-good --races
 
 # Two processes: by the clock, as it is what they save; the machine must be idle for the goal, nearly twice the first.
 clock() { # JOBS
