@@ -27,7 +27,7 @@ postgres:
 workload: {kind: pgbench}
 END
 refused 2 "together.yaml:4:27: postgres.background.bgworkers: max_worker_processes is 8" run "$SCRATCH/together.yaml"
-refused 2 "pg19-procarray.so: " run "${small[@]}" --set subject=pg19-procarray
+refused 2 "pg19-procarray.so; " run "${small[@]}" --set subject=pg19-procarray
 refused 2 "postgres.steps.release_XidGenLock: cannot be done twice; skip is possible" run "${small[@]}" \
   --set postgres.steps.release_XidGenLock=twice
 refused 2 "postgres.pgproc.links: 900: its 16 bytes must lie within pgproc.size, 896" run "${small[@]}" \

@@ -20,9 +20,11 @@ static void every_example_is_taken(void) {
   guint seen = 0;
   for (guint i = 0, n = key_rows(); i < n; i++) {
     const KeyInfo *k = key_row(i);
-    if (!g_str_has_prefix(k->path, "processes") && !g_str_has_prefix(k->path, "@call")) continue;
+    const bool lock = g_str_has_prefix(k->path, "explore.without_lock");
+    if (!lock && !g_str_has_prefix(k->path, "processes") && !g_str_has_prefix(k->path, "@call")) continue;
     GError *error = NULL;
-    g_autofree char *text = g_strdup_printf("scenario: s\nsubject: x\n%s\n", k->example ? k->example : "");
+    g_autofree char *text = g_strdup_printf("scenario: s\nsubject: x\n%s%s\n", k->example ? k->example : "",
+                                            lock ? "\nprocesses: [{name: p, script: [a]}]" : "");
     scenario_free(read_text(text, &error));
     expect_str(error ? error->message : NULL, NULL);
     g_clear_error(&error);
