@@ -118,8 +118,10 @@ static void send_task(Split *s, int worker, Task *t) {
 
 static void path_of(const Search *x, GByteArray *path) {
   g_byte_array_set_size(path, 0);
-  for (guint i = 0; i + 1 < x->nodes->len; i++)
-    g_byte_array_append(path, &(guint8){(guint8)order_event(&x->s.order, i)->process}, 1);
+  for (guint i = 0; i + 1 < x->nodes->len; i++) {
+    guint8 process = (guint8)order_event(&x->s.order, i)->process;
+    g_byte_array_append(path, &process, 1);
+  }
 }
 
 static void work(void *data, const GByteArray *in, GByteArray *out) {

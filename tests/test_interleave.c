@@ -95,8 +95,8 @@ static ScheduleProgram program_of(Bound *b) {
 
 static void note_outcome(void *user, void *program) {
   const Litmus *m = memory(program);
-  char *words = g_strdup_printf("%d%d%d%d x%d y%d", m->noted[0], m->noted[1], m->noted[2], m->noted[3], m->x, m->y);
-  g_hash_table_add(user, words);
+  g_hash_table_add(user,
+                   g_strdup_printf("%d%d%d%d x%d y%d", m->noted[0], m->noted[1], m->noted[2], m->noted[3], m->x, m->y));
 }
 
 static GHashTable *outcomes_of(const char *const *scripts, bool tso, SchedulesStrategy strategy) {
