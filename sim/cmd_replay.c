@@ -215,7 +215,8 @@ static int replay(const App *app, Replay *r, const CliOptions *o) {
   GError *error = NULL;
   const TraceHeader *h = trace_reader_header(r->reader);
   if (g_str_has_prefix(h->command, "live"))
-    return cli_refuse(EXIT_INPUT, "%s: a real pooler's trace; stampede live --replay TRACE --pooler PATH makes it again",
+    return cli_refuse(EXIT_INPUT,
+                      "%s: a real pooler's trace; stampede live --replay TRACE --pooler PATH makes it again",
                       trace_reader_name(r->reader));
   g_autofree char *changed = changed_source(h);
   if (changed) return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), changed);

@@ -7,6 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifndef GATE_LIBRARY
+#define GATE_LIBRARY "build/stampede-gate.so"
+#endif
+#ifndef POOLERS
+#define POOLERS "build/tests/live"
+#endif
 enum { ROUNDS_MOST = 10000 };
 
 static LiveGate *start(const char *program, const char *what, GateClockKind clock, uint64_t seed) {

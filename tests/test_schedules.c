@@ -317,7 +317,7 @@ static char *outcomes(Program g, int (*outcome)(const Program *g), guint digits,
   how.max_steps = 200;
   how.at_end = note_outcome;
   how.user = &o;
-  g_autoptr(SchedulesResult) r = schedules_search(&p, &how);
+  schedules_result_free(schedules_search(&p, &how));
   GString *out = g_string_new(NULL);
   for (int k = 0; k < OUTCOMES; k++) {
     if (!o.seen[k]) continue;

@@ -87,10 +87,12 @@ char *scram_client_first(Scram *s, const char *user) {
 char *scram_client_final(Scram *s, const char *server_first) {
   g_autofree char *nonce = attribute(server_first, 'r'), *salt = attribute(server_first, 's'),
                   *count = attribute(server_first, 'i');
-  if (!nonce || !salt || !count || !g_str_has_prefix(nonce, s->nonce) || atoi(count) < 1) return NULL;
+  if (!nonce || !salt || !count || !g_str_has_prefix(nonce, s->nonce)) return NULL;
+  guint64 iterations;
+  if (!g_ascii_string_to_unsigned(count, 10, 1, SCRAM_ITERATIONS_MOST, &iterations, NULL)) return NULL;
   g_free(s->server_first);
   s->server_first = g_strdup(server_first);
-  salt_password(s, salt, atoi(count));
+  salt_password(s, salt, (int)iterations);
   g_autofree char *without_proof = g_strconcat("c=biws,r=", nonce, NULL); /* biws: "n,," in base 64 */
   guint8 proof[SHA], stored[SHA];
   prove(s, without_proof, proof, stored);

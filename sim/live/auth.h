@@ -4,12 +4,14 @@
 #include <glib.h>
 #include <stdbool.h>
 
-enum { AUTH_SALT = 4, SCRAM_ITERATIONS = 4096 };
+/* MOST: a peer may ask for any number, and each takes time; servers ask for 4096 unless told otherwise. */
+enum { AUTH_SALT = 4, SCRAM_ITERATIONS = 4096, SCRAM_ITERATIONS_MOST = 100000 };
 
 /* "md5" and 32 hex digits, as a PasswordMessage holds it. */
 char *auth_md5(const char *user, const char *password, const guint8 salt[AUTH_SALT]);
 
-/* One exchange. A client: scram_client_first, scram_client_final (of the server's first), scram_client_done (of its
+/* One exchange. A client: scram_client_first, scram_client_final (of the server's first; NULL:
+ * malformed, or too many iterations), scram_client_done (of its
  * final; false: it does not know the password). A server: scram_server_first (of the client's first; NULL: malformed),
  * scram_server_final (of the client's final; NULL: wrong password). Nonces and salt are given, so that a run repeats.
  */

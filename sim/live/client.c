@@ -101,6 +101,7 @@ static ClientEvent authenticate(Wired *c, WireCursor b) {
     return wire_string(c->out, 'p', hash), nothing();
   }
   if (code == AUTH_SASL) {
+    g_clear_pointer(&c->scram, scram_free); /* a peer may begin anew */
     c->scram = scram_new(password, "c3RhbXBlZGUtY2xpZW50");
     g_autofree char *first = scram_client_first(c->scram, "");
     return wire_sasl_initial(c->out, "SCRAM-SHA-256", first), nothing();

@@ -176,9 +176,8 @@ static bool connect_op(Live *l, guint client, const Op *op) {
 }
 
 static bool reconnect(Live *l, guint client) {
-  Player *p = PLAYER(l, client);
   session_leave(l, client, 0, true);
-  p = PLAYER(l, client);
+  Player *p = PLAYER(l, client);
   p->stage = P_OP;
   p->sessions[0].connecting = true;
   p->pausing = true; /* what it waits for is no op */

@@ -6,6 +6,7 @@
 typedef enum { AT_FIRST, AT_PASSWORD, AT_SCRAM_FIRST, AT_SCRAM_FINAL, AT_LOGIN, AT_IDLE, AT_RUN, AT_SKIP, AT_END } At;
 
 struct Backend {
+  bool ssl_refused, gss_refused;
   BackendConfig config;
   WireStream *in;
   GByteArray *out;
@@ -134,7 +135,9 @@ static BackendEvent start(Backend *b, const WireFirst *f) {
 static BackendEvent first(Backend *b, const WireMessage *m) {
   WireFirst f;
   if (!wire_first(m, &f)) return broken(b, "08P01", "invalid length of startup packet");
-  if (f.code == WIRE_SSL || f.code == WIRE_GSS) {
+  bool *refused = f.code == WIRE_SSL ? &b->ssl_refused : f.code == WIRE_GSS ? &b->gss_refused : NULL;
+  if (refused && !*refused) { /* a second time it is a protocol that nobody speaks */
+    *refused = true;
     g_byte_array_append(b->out, (const guint8 *)"N", 1);
     return event(BACKEND_NOTHING);
   }

@@ -30,9 +30,9 @@ static int32_t int32_at(const guint8 *p) {
 
 WireNext wire_next(WireStream *s, WireMessage *m, GError **error) {
   g_assert(s->taken <= s->bytes->len);
-  const guint8 *p = s->bytes->data + s->taken;
   gsize have = s->bytes->len - s->taken, type = s->first ? 0 : 1;
   if (have < type + FIRST_HEADER) return WIRE_MORE;
+  const guint8 *p = s->bytes->data + s->taken;
   int32_t len = int32_at(p + type); /* counts itself, not the type */
   int32_t least = s->first ? 8 : 4, most = s->first ? WIRE_STARTUP_MOST : WIRE_MESSAGE_MOST;
   if (len < least || len > most) {
