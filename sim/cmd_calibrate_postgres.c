@@ -11,9 +11,15 @@
 
 enum { CLIENTS = 100, ITERATIONS = 3, OLDEST = 14, NEWEST = 19, FAULT_AROUND = 65536 };
 
+enum { NOT_GIVEN = G_MININT };
+
+static bool given_within(gint n, gint most) {
+  return n == NOT_GIVEN || (n >= 1 && n <= most);
+}
+
 typedef struct {
   char *bin, *dir, *scenario, *huge, *out, *beside;
-  gint clients, iterations, connections;
+  gint clients, iterations, connections; /* NOT_GIVEN: as the scenario says */
   gboolean confirm, plain_malloc;
 } ServerOptions;
 
@@ -54,11 +60,11 @@ static int64_t fault_around(Calibration *k) {
 
 static void ask(Calibration *k) {
   const ServerOptions *o = k->o;
-  if (o->clients) set(k, "workload.clients=%d", o->clients);
-  if (o->iterations) set(k, "workload.iterations=%d", o->iterations);
-  if (o->connections)
+  if (o->clients != NOT_GIVEN) set(k, "workload.clients=%d", o->clients);
+  if (o->iterations != NOT_GIVEN) set(k, "workload.iterations=%d", o->iterations);
+  if (o->connections != NOT_GIVEN)
     set(k, "postgres.max_connections=%d", o->connections);
-  else if (o->clients)
+  else if (o->clients != NOT_GIVEN)
     set(k, "postgres.max_connections=%d", o->clients + MAX(o->clients / 5, 20));
   set(k, "postgres.version=%d", k->c.major);
   k->c.fault_around = (uint64_t)fault_around(k);
@@ -273,7 +279,8 @@ static const char *servers_own(const CliOptions *common) {
 
 static int check_options(const ServerOptions *o, const CliOptions *common) {
   if (!o->bin) return cli_refuse(EXIT_INPUT, "calibrate postgres needs --bin DIR: where initdb and postgres are");
-  if (o->clients < 0 || o->clients > 262143 || o->iterations < 0 || o->iterations > 1000 || o->connections < 0)
+  if (!given_within(o->clients, 262143) || !given_within(o->iterations, 1000) ||
+      !given_within(o->connections, G_MAXINT))
     return cli_refuse(EXIT_INPUT, "--clients: 1 to 262143; --iterations: 1 to 1000; --max-connections: 1 or more");
   if (o->huge && strcmp(o->huge, "on") != 0 && strcmp(o->huge, "off") != 0 && strcmp(o->huge, "try") != 0)
     return cli_refuse(EXIT_INPUT, "--huge-pages %s: on, off or try", o->huge);
@@ -297,7 +304,7 @@ static void options_clear(ServerOptions *o) {
 
 int cmd_calibrate_postgres(const App *app, int argc, char **argv) {
   CliOptions common = {0};
-  ServerOptions o = {0};
+  ServerOptions o = {.clients = NOT_GIVEN, .iterations = NOT_GIVEN, .connections = NOT_GIVEN};
   GOptionEntry own[] = {
       {"bin", 0, 0, G_OPTION_ARG_FILENAME, &o.bin, "folder of the server's initdb and postgres (14 to 19)", "DIR"},
       {"clients", 0, 0, G_OPTION_ARG_INT, &o.clients, "backends at once (100)", "N"},

@@ -82,6 +82,7 @@ check_status 4 "$STAMPEDE" calibrate postgres --bin "$SCRATCH"
 check_contains 'there is no postgres' "$ERR"
 check_status 2 "${postgres[@]}" --clients 50 --max-connections 20
 check_contains 'not be more than' "$ERR"
+for zero in clients iterations max-connections; do check_status 2 "${postgres[@]}" --$zero 0; done
 check_status 2 "${postgres[@]}" --set workload.threads=3
 check_contains 'threads must be 1' "$ERR"
 check_status 2 "${postgres[@]}" --set postgres.version=17
