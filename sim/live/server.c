@@ -135,9 +135,10 @@ static BackendEvent start(Backend *b, const WireFirst *f) {
 static BackendEvent first(Backend *b, const WireMessage *m) {
   WireFirst f;
   if (!wire_first(m, &f)) return broken(b, "08P01", "invalid length of startup packet");
-  bool *refused = f.code == WIRE_SSL ? &b->ssl_refused : f.code == WIRE_GSS ? &b->gss_refused : NULL;
-  if (refused && !*refused) { /* a second time it is a protocol that nobody speaks */
-    *refused = true;
+  bool ssl = f.code == WIRE_SSL, gss = f.code == WIRE_GSS;
+  if ((ssl && !b->ssl_refused) || (gss && !b->gss_refused)) { /* a second time it is a protocol that nobody speaks */
+    b->ssl_refused |= ssl;
+    b->gss_refused |= gss;
     g_byte_array_append(b->out, (const guint8 *)"N", 1);
     return event(BACKEND_NOTHING);
   }
