@@ -143,7 +143,8 @@ static void work(void *data, const GByteArray *in, GByteArray *out) {
   schedules_lead(&x, f.path);
   schedules_go_on(&x, head[2]);
   message_put_result(out, parent->s.program, result);
-  message_put(out, &(guint32){x.foreign->len}, sizeof(guint32));
+  const guint32 foreign = x.foreign->len;
+  message_put(out, &foreign, sizeof foreign);
   message_put(out, x.foreign->data, x.foreign->len * sizeof(Foreign));
   while (x.nodes->len && !pending(place(x.nodes, x.nodes->len - 1))) g_array_set_size(x.nodes, x.nodes->len - 1);
   path_of(&x, f.path);
