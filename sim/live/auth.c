@@ -27,6 +27,7 @@ char *auth_md5(const char *user, const char *password, const guint8 salt[AUTH_SA
 struct Scram {
   char *password, *nonce;
   char *first_bare, *server_first; /* what AuthMessage is made of */
+  const char *header;              /* a server's: what the client's first began with, in base 64 */
   guint8 salted[SHA], server_signature[SHA];
 };
 
@@ -49,12 +50,14 @@ static void hmac(const guint8 key[SHA], const char *text, guint8 out[SHA]) {
   g_assert(ok && n == SHA);
 }
 
-static void salt_password(Scram *s, const char *salt_base64, int iterations) {
+static bool salt_password(Scram *s, const char *salt_base64, guint iterations) {
   gsize n;
   g_autofree guint8 *salt = g_base64_decode(salt_base64, &n);
-  int ok =
-      PKCS5_PBKDF2_HMAC(s->password, (int)strlen(s->password), salt, (int)n, iterations, EVP_sha256(), SHA, s->salted);
+  if (n == 0) return false;
+  int ok = PKCS5_PBKDF2_HMAC(s->password, (int)strlen(s->password), salt, (int)n, (int)iterations, EVP_sha256(), SHA,
+                             s->salted);
   g_assert(ok == 1);
+  return true;
 }
 
 /* The value of "x=..." in a list of such with commas; NULL: none. */
@@ -87,12 +90,12 @@ char *scram_client_first(Scram *s, const char *user) {
 char *scram_client_final(Scram *s, const char *server_first) {
   g_autofree char *nonce = attribute(server_first, 'r'), *salt = attribute(server_first, 's'),
                   *count = attribute(server_first, 'i');
-  if (!nonce || !salt || !count || !g_str_has_prefix(nonce, s->nonce)) return NULL;
   guint64 iterations;
+  if (!nonce || !salt || !count || !g_str_has_prefix(nonce, s->nonce)) return NULL;
   if (!g_ascii_string_to_unsigned(count, 10, 1, SCRAM_ITERATIONS_MOST, &iterations, NULL)) return NULL;
+  if (!salt_password(s, salt, (guint)iterations)) return NULL;
   g_free(s->server_first);
   s->server_first = g_strdup(server_first);
-  salt_password(s, salt, (int)iterations);
   g_autofree char *without_proof = g_strconcat("c=biws,r=", nonce, NULL); /* biws: "n,," in base 64 */
   guint8 proof[SHA], stored[SHA];
   prove(s, without_proof, proof, stored);
@@ -106,24 +109,27 @@ bool scram_client_done(const Scram *s, const char *server_final) {
 }
 
 char *scram_server_first(Scram *s, const char *client_first, const char *salt_base64) {
-  if (!g_str_has_prefix(client_first, "n,,") && !g_str_has_prefix(client_first, "y,,")) return NULL;
+  /* "n": does not know channel binding; "y": knows it, and takes it that we do not; "p=": insists on it. */
+  bool knows = g_str_has_prefix(client_first, "y,,");
+  if (!knows && !g_str_has_prefix(client_first, "n,,")) return NULL;
+  s->header = knows ? "eSws" : "biws";
   g_autofree char *theirs = attribute(client_first + 3, 'r');
   if (!theirs) return NULL;
   s->first_bare = g_strdup(client_first + 3);
   s->server_first = g_strdup_printf("r=%s%s,s=%s,i=%d", theirs, s->nonce, salt_base64, SCRAM_ITERATIONS);
-  salt_password(s, salt_base64, SCRAM_ITERATIONS);
-  return g_strdup(s->server_first);
+  return salt_password(s, salt_base64, SCRAM_ITERATIONS) ? g_strdup(s->server_first) : NULL;
 }
 
 char *scram_server_final(Scram *s, const char *client_final) {
   const char *p = strstr(client_final, ",p=");
   if (!p || !s->server_first) return NULL;
   g_autofree char *without_proof = g_strndup(client_final, (gsize)(p - client_final));
-  g_autofree char *said = attribute(without_proof, 'r'), *meant = attribute(s->server_first, 'r');
+  g_autofree char *said = attribute(without_proof, 'r'), *meant = attribute(s->server_first, 'r'),
+                  *binding = attribute(without_proof, 'c');
   guint8 proof[SHA], stored[SHA];
   prove(s, without_proof, proof, stored);
   g_autofree char *wanted = g_base64_encode(proof, SHA);
-  if (g_strcmp0(said, meant) != 0 || strcmp(p + 3, wanted) != 0) return NULL;
+  if (g_strcmp0(said, meant) != 0 || g_strcmp0(binding, s->header) != 0 || strcmp(p + 3, wanted) != 0) return NULL;
   g_autofree char *signature = g_base64_encode(s->server_signature, SHA);
   return g_strconcat("v=", signature, NULL);
 }

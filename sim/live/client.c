@@ -1,11 +1,15 @@
 /* client.c - see client.h. */
 #include "sim/live/client.h"
 #include "sim/live/auth.h"
+#include "sim/live/tls.h"
 #include <string.h>
 
 struct Wired {
   WireStream *in;
   GByteArray *out;
+  TlsLine *tls; /* NULL: none */
+  GByteArray *sealed;
+  enum { TLS_NONE, TLS_ASKED, TLS_ON, TLS_FAILED } tls_at;
   Scram *scram;
   char *user, *password, *text, *sqlstate;
   int32_t protocol, pid;
@@ -14,10 +18,20 @@ struct Wired {
   GPtrArray *row, *names; /* of char * */
 };
 
+Wired *wired_new_tls(const TlsKeys *keys, int32_t protocol, const char *user, const char *database,
+                     const char *password) {
+  Wired *c = wired_new(protocol, user, database, password);
+  c->tls = tls_line_new(keys, false);
+  c->tls_at = TLS_ASKED;
+  wire_request(c->sealed, WIRE_SSL);
+  return c;
+}
+
 Wired *wired_new(int32_t protocol, const char *user, const char *database, const char *password) {
   Wired *c = g_new0(Wired, 1);
   c->in = wire_stream_new(false);
   c->out = g_byte_array_new();
+  c->sealed = g_byte_array_new();
   c->user = g_strdup(user);
   c->password = g_strdup(password);
   c->protocol = protocol;
@@ -31,6 +45,8 @@ Wired *wired_new(int32_t protocol, const char *user, const char *database, const
 void wired_free(Wired *c) {
   wire_stream_free(c->in);
   g_byte_array_unref(c->out);
+  g_byte_array_unref(c->sealed);
+  g_clear_pointer(&c->tls, tls_line_free);
   g_ptr_array_unref(c->row);
   g_ptr_array_unref(c->names);
   g_clear_pointer(&c->scram, scram_free);
@@ -39,8 +55,28 @@ void wired_free(Wired *c) {
   g_free(c);
 }
 
+/* The answer to SSLRequest is one byte, before any message: S, and what follows is TLS; anything else is a refusal. */
+static void feed_tls(Wired *c, const guint8 *bytes, gsize n) {
+  if (n == 0 || c->tls_at == TLS_FAILED) return;
+  if (c->tls_at == TLS_ASKED) {
+    c->tls_at = *bytes == 'S' ? TLS_ON : TLS_FAILED;
+    bytes++, n--;
+  }
+  g_autoptr(GByteArray) plain = g_byte_array_new();
+  if (c->tls_at == TLS_ON && !tls_feed(c->tls, bytes, n, plain, c->sealed)) c->tls_at = TLS_FAILED;
+  if (plain->len) wire_feed(c->in, plain->data, plain->len);
+}
+
 void wired_feed(Wired *c, const void *bytes, gsize n) {
-  wire_feed(c->in, bytes, n);
+  if (c->tls)
+    feed_tls(c, bytes, n);
+  else
+    wire_feed(c->in, bytes, n);
+}
+GByteArray *wired_to_send(Wired *c) {
+  if (!c->tls) return c->out;
+  if (c->tls_at == TLS_ON) tls_seal(c->tls, c->out, c->sealed);
+  return c->sealed;
 }
 GByteArray *wired_out(Wired *c) {
   return c->out;
@@ -83,25 +119,25 @@ static char *rest_text(WireCursor *b) {
   return g_strndup((const char *)p, n);
 }
 
-static void put_raw(GByteArray *out, const char *text) {
-  guint at = out->len;
-  wire_string(out, 'p', text);
-  out->data[at + 4]--; /* a SASLResponse has no zero at its end; it is shorter than 255 bytes */
-  g_byte_array_set_size(out, out->len - 1);
+static bool offers_scram(WireCursor b) {
+  for (const char *name = wire_text(&b); *name; name = wire_text(&b))
+    if (strcmp(name, "SCRAM-SHA-256") == 0) return true;
+  return false;
 }
 
 static ClientEvent authenticate(Wired *c, WireCursor b) {
   int32_t code = wire_int32(&b);
   if (code == AUTH_OK) return nothing();
   const char *password = c->password ? c->password : "";
+  if (code == AUTH_CLEAR) return wire_string(c->out, 'p', password), nothing();
   if (code == AUTH_MD5) {
     guint8 salt[AUTH_SALT];
     for (guint i = 0; i < AUTH_SALT; i++) salt[i] = wire_byte(&b);
     g_autofree char *hash = auth_md5(c->user, password, salt);
     return wire_string(c->out, 'p', hash), nothing();
   }
-  if (code == AUTH_SASL) {
-    g_clear_pointer(&c->scram, scram_free); /* a peer may begin anew */
+  if (code == AUTH_SASL && offers_scram(b)) {
+    g_clear_pointer(&c->scram, scram_free);
     c->scram = scram_new(password, "c3RhbXBlZGUtY2xpZW50");
     g_autofree char *first = scram_client_first(c->scram, "");
     return wire_sasl_initial(c->out, "SCRAM-SHA-256", first), nothing();
@@ -109,7 +145,7 @@ static ClientEvent authenticate(Wired *c, WireCursor b) {
   g_autofree char *theirs = rest_text(&b);
   if (code == AUTH_SASL_GOES_ON && c->scram) {
     g_autofree char *final = scram_client_final(c->scram, theirs);
-    if (final) return put_raw(c->out, final), nothing();
+    if (final) return wire_raw(c->out, 'p', final, strlen(final)), nothing();
   }
   if (code == AUTH_SASL_FINAL && c->scram && scram_client_done(c->scram, theirs)) return nothing();
   return say(c, CLIENT_BROKEN, "an authentication that is not known here, or is wrong");
@@ -176,6 +212,7 @@ ClientEvent wired_next(Wired *c) {
   for (;;) {
     WireMessage m;
     g_autoptr(GError) error = NULL;
+    if (c->tls_at == TLS_FAILED) return say(c, CLIENT_BROKEN, "the server has no TLS, or breaks it");
     WireNext next = wire_next(c->in, &m, &error);
     if (next == WIRE_MORE) return nothing();
     ClientEvent e = next == WIRE_BROKEN ? say(c, CLIENT_BROKEN, error->message) : message(c, &m);

@@ -9,7 +9,10 @@ struct Backend {
   bool ssl_refused, gss_refused;
   BackendConfig config;
   WireStream *in;
-  GByteArray *out;
+  GByteArray *out; /* messages; `sealed` is what goes out once TLS has been asked for */
+  GByteArray *sealed;
+  TlsLine *tls;
+  bool tls_failed;
   GHashTable *options, *statements, *portals; /* name -> value, SQL, SQL; looked up only */
   Scram *scram;
   At at;
@@ -26,6 +29,7 @@ Backend *backend_new(const BackendConfig *c) {
   b->config = *c;
   b->in = wire_stream_new(true);
   b->out = g_byte_array_new();
+  b->sealed = g_byte_array_new();
   b->options = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   b->statements = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   b->portals = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
@@ -36,6 +40,8 @@ Backend *backend_new(const BackendConfig *c) {
 void backend_free(Backend *b) {
   wire_stream_free(b->in);
   g_byte_array_unref(b->out);
+  g_byte_array_unref(b->sealed);
+  g_clear_pointer(&b->tls, tls_line_free);
   g_hash_table_unref(b->options);
   g_hash_table_unref(b->statements);
   g_hash_table_unref(b->portals);
@@ -45,10 +51,18 @@ void backend_free(Backend *b) {
 }
 
 void backend_feed(Backend *b, const void *bytes, gsize n) {
-  wire_feed(b->in, bytes, n);
+  if (!b->tls) {
+    wire_feed(b->in, bytes, n);
+    return;
+  }
+  g_autoptr(GByteArray) plain = g_byte_array_new();
+  if (!b->tls_failed) b->tls_failed = !tls_feed(b->tls, bytes, n, plain, b->sealed);
+  if (plain->len) wire_feed(b->in, plain->data, plain->len);
 }
 GByteArray *backend_out(Backend *b) {
-  return b->out;
+  if (!b->tls) return b->out;
+  tls_seal(b->tls, b->out, b->sealed);
+  return b->sealed;
 }
 bool backend_running(const Backend *b) {
   return b->at == AT_RUN;
@@ -95,7 +109,10 @@ static BackendEvent broken(Backend *b, const char *sqlstate, const char *format,
 
 static void ask_password(Backend *b) {
   static const char mechanisms[] = "SCRAM-SHA-256\0";
-  if (b->config.ask == PASSWORD_MD5) {
+  if (b->config.ask == PASSWORD_CLEAR) {
+    wire_auth(b->out, AUTH_CLEAR, NULL, 0);
+    b->at = AT_PASSWORD;
+  } else if (b->config.ask == PASSWORD_MD5) {
     wire_auth(b->out, AUTH_MD5, salt, sizeof salt);
     b->at = AT_PASSWORD;
   } else {
@@ -132,16 +149,23 @@ static BackendEvent start(Backend *b, const WireFirst *f) {
   return event(BACKEND_LOGIN);
 }
 
+/* Nothing may come with an SSLRequest that is granted: who slips bytes in before the handshake would have them read as
+ * if they had come inside it (CVE-2021-23214; the server's words). Inside TLS there is no second one. */
+static BackendEvent encrypt(Backend *b, int32_t code) {
+  bool yes = code == WIRE_SSL && b->config.tls && !b->tls;
+  if (yes && b->in->taken < b->in->bytes->len) return broken(b, "08P01", "received unencrypted data after SSL request");
+  g_byte_array_append(b->out, (const guint8 *)(yes ? "S" : "N"), 1);
+  if (!yes) return event(BACKEND_NOTHING);
+  g_byte_array_append(b->sealed, b->out->data, b->out->len); /* a "no" to GSSENCRequest may still be there */
+  g_byte_array_set_size(b->out, 0);
+  b->tls = tls_line_new(b->config.tls, true);
+  return event(BACKEND_NOTHING);
+}
+
 static BackendEvent first(Backend *b, const WireMessage *m) {
   WireFirst f;
   if (!wire_first(m, &f)) return broken(b, "08P01", "invalid length of startup packet");
-  bool ssl = f.code == WIRE_SSL, gss = f.code == WIRE_GSS;
-  if ((ssl && !b->ssl_refused) || (gss && !b->gss_refused)) { /* a second time it is a protocol that nobody speaks */
-    b->ssl_refused |= ssl;
-    b->gss_refused |= gss;
-    g_byte_array_append(b->out, (const guint8 *)"N", 1);
-    return event(BACKEND_NOTHING);
-  }
+  if (f.code == WIRE_SSL || f.code == WIRE_GSS) return encrypt(b, f.code);
   b->in->first = false;
   if (f.code != WIRE_CANCEL) return start(b, &f);
   b->at = AT_END;
@@ -153,7 +177,8 @@ static BackendEvent wrong_password(Backend *b) {
 }
 
 static BackendEvent password(Backend *b, WireCursor c) {
-  g_autofree char *wanted = auth_md5(backend_start_option(b, "user"), b->config.password, salt);
+  g_autofree char *hash = auth_md5(backend_start_option(b, "user"), b->config.password, salt);
+  const char *wanted = b->config.ask == PASSWORD_CLEAR ? b->config.password : hash;
   if (strcmp(wire_text(&c), wanted) != 0) return wrong_password(b);
   b->at = AT_LOGIN;
   return event(BACKEND_LOGIN);
@@ -224,40 +249,85 @@ static void over(Backend *b, bool failed) {
 }
 
 /* The command's tag, and what it does to the transaction. */
-static char *tag_of(Backend *b, bool row) {
-  static const char *const verbs[] = {"BEGIN", "COMMIT", "END", "ROLLBACK", "SET", "DISCARD ALL", "RESET", NULL};
-  const char *verb = verb_of(b->text, verbs);
-  if (!verb) return g_strdup_printf("SELECT %d", row);
-  if (strcmp(verb, "BEGIN") == 0) b->status = 'T';
-  if (strcmp(verb, "COMMIT") != 0 && strcmp(verb, "END") != 0) {
-    if (strcmp(verb, "ROLLBACK") == 0) b->status = 'I';
-    return g_strdup(verb);
+static const char *tag_of(Backend *b) {
+  enum { AS_IT_IS, TO_T, TO_I, TO_SAVEPOINT, COMMITS, FORGETS };
+  static const struct {
+    const char *verb, *tag;
+    int does;
+  } tags[] = {{"BEGIN", "BEGIN", TO_T},
+              {"START TRANSACTION", "START TRANSACTION", TO_T},
+              {"COMMIT", "COMMIT", COMMITS},
+              {"END", "COMMIT", COMMITS},
+              {"ROLLBACK TO", "ROLLBACK", TO_SAVEPOINT},
+              {"ROLLBACK", "ROLLBACK", TO_I},
+              {"ABORT", "ROLLBACK", TO_I},
+              {"SAVEPOINT", "SAVEPOINT", AS_IT_IS},
+              {"RELEASE", "RELEASE", AS_IT_IS},
+              {"SET", "SET", AS_IT_IS},
+              {"RESET", "RESET", AS_IT_IS},
+              {"INSERT", "INSERT 0 1", AS_IT_IS},
+              {"UPDATE", "UPDATE 1", AS_IT_IS},
+              {"DELETE", "DELETE 1", AS_IT_IS},
+              {"DISCARD ALL", "DISCARD ALL", FORGETS},
+              {"DEALLOCATE ALL", "DEALLOCATE ALL", FORGETS}};
+  for (guint i = 0; i < G_N_ELEMENTS(tags); i++) {
+    if (!verb_of(b->text, (const char *const[]){tags[i].verb, NULL})) continue;
+    bool undone = tags[i].does == COMMITS && b->status == 'E';
+    if (tags[i].does == TO_T || tags[i].does == TO_SAVEPOINT) b->status = 'T';
+    if (tags[i].does == TO_I || tags[i].does == COMMITS) b->status = 'I';
+    if (tags[i].does == FORGETS) g_hash_table_remove_all(b->statements);
+    return undone ? "ROLLBACK" : tags[i].tag;
   }
-  bool undone = b->status == 'E';
-  b->status = 'I';
-  return g_strdup(undone ? "ROLLBACK" : "COMMIT");
+  return NULL;
+}
+
+static bool ends_transaction(const char *sql) {
+  static const char *const ends[] = {"COMMIT", "END", "ROLLBACK", "ABORT", NULL};
+  return verb_of(sql, ends);
+}
+
+static bool is_empty(const char *sql) {
+  return !sql[strspn(sql, " \t\n;")];
+}
+
+static void refuse(Backend *b, const char *sqlstate, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static void refuse(Backend *b, const char *sqlstate, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  g_autofree char *text = g_strdup_vprintf(format, args);
+  va_end(args);
+  wire_error(b->out, "ERROR", sqlstate, text);
+  over(b, true);
+}
+
+/* What no scenario asks for, and a real server would refuse or do in another way. */
+static bool refuses(Backend *b) {
+  static const char *const copy[] = {"COPY", NULL};
+  if (b->status == 'E' && !ends_transaction(b->text) && !is_empty(b->text))
+    refuse(b, "25P02", "current transaction is aborted, commands ignored until end of transaction block");
+  else if (verb_of(b->text, copy))
+    refuse(b, "0A000", "COPY is not supported by this server");
+  else
+    return false;
+  return true;
 }
 
 void backend_answer(Backend *b, const char *row, const char *sqlstate) {
   g_assert(b->at == AT_RUN);
   g_autofree char *version = g_strdup_printf("PostgreSQL %s", b->config.server_version);
   if (row && strstr(b->text, "version()")) row = version; /* which poolers ask, and read */
-  static const char *const ends[] = {"COMMIT", "END", "ROLLBACK", NULL};
-  if (!sqlstate && b->status == 'E' && !verb_of(b->text, ends)) sqlstate = "25P02";
   if (sqlstate) {
-    wire_error(b->out, "ERROR", sqlstate, "an error that the scenario asks for");
-    over(b, true);
+    refuse(b, sqlstate, "an error that the scenario asks for");
     return;
   }
-  const char *rest = b->text + strspn(b->text, " \t\n;");
-  if (!*rest) {
+  if (refuses(b)) return;
+  const char *tag = is_empty(b->text) ? NULL : tag_of(b);
+  if (is_empty(b->text)) {
     wire_simple(b->out, 'I');
   } else {
-    g_autofree char *tag = tag_of(b, row != NULL);
-    bool rows = row && g_str_has_prefix(tag, "SELECT");
-    if (rows && !b->extended) wire_row_description(b->out, "stampede");
-    if (rows) wire_row(b->out, row);
-    wire_string(b->out, 'C', tag);
+    if (!tag && row && !b->extended) wire_row_description(b->out, "stampede");
+    if (!tag && row) wire_row(b->out, row);
+    wire_string(b->out, 'C', tag ? tag : row ? "SELECT 1" : "SELECT 0");
   }
   over(b, false);
 }
@@ -269,62 +339,139 @@ bool backend_interrupt(Backend *b) {
   return true;
 }
 
-/* Parse, Bind, Describe, Close: answered at once. */
-static void prepare(Backend *b, const WireMessage *m) {
-  WireCursor c = wire_body(m);
-  const char *a = wire_text(&c), *z = m->type == 'P' || m->type == 'B' ? wire_text(&c) : "";
-  const char *sql = m->type == 'B' ? g_hash_table_lookup(b->statements, z) : NULL;
-  if (m->type == 'P') {
-    g_hash_table_replace(b->statements, g_strdup(a), g_strdup(z));
-    wire_simple(b->out, '1');
-  } else if (m->type == 'B' && sql) {
-    g_hash_table_replace(b->portals, g_strdup(a), g_strdup(sql));
-    wire_simple(b->out, '2');
-  } else if (m->type == 'B') {
-    wire_error(b->out, "ERROR", "26000", "prepared statement does not exist");
-    b->extended = true;
-    over(b, true);
-  } else if (m->type == 'C') {
-    g_hash_table_remove(*a == 'S' ? b->statements : b->portals, a + 1);
-    wire_simple(b->out, '3');
+/* ---- the extended protocol: answered at once, but Execute ---- */
+
+/* How many parameters a statement has: the largest n of $n. */
+static guint parameters_of(const char *sql) {
+  guint most = 0;
+  for (const char *p = strchr(sql, '$'); p; p = strchr(p + 1, '$'))
+    most = MAX(most, (guint)CLAMP(g_ascii_strtoll(p + 1, NULL, 10), 0, G_MAXINT16));
+  return most;
+}
+
+static bool aborted(Backend *b, const char *sql) {
+  if (b->status != 'E' || ends_transaction(sql) || is_empty(sql)) return false;
+  refuse(b, "25P02", "current transaction is aborted, commands ignored until end of transaction block");
+  return true;
+}
+
+static void parse(Backend *b, WireCursor c) {
+  const char *name = wire_text(&c), *sql = wire_text(&c);
+  for (int types = wire_int16(&c); types > 0 && !c.bad; types--) wire_int32(&c);
+  if (c.bad || c.at != c.end) return refuse(b, "08P01", "invalid message format");
+  if (aborted(b, sql)) return;
+  if (*name && g_hash_table_contains(b->statements, name))
+    return refuse(b, "42P05", "prepared statement \"%s\" already exists", name);
+  g_hash_table_replace(b->statements, g_strdup(name), g_strdup(sql));
+  wire_simple(b->out, '1');
+}
+
+/* Formats, values, formats of the result. What the values are does not matter here; that they are there does. */
+static int bound_values(WireCursor *c) {
+  for (int formats = wire_int16(c); formats > 0 && !c->bad; formats--) wire_int16(c);
+  int n = wire_int16(c);
+  for (int i = 0; i < n && !c->bad; i++) {
+    int32_t len = wire_int32(c);
+    c->bad |= len < -1 || len > c->end - c->at; /* -1: NULL */
+    if (!c->bad && len > 0) c->at += len;
   }
+  for (int formats = wire_int16(c); formats > 0 && !c->bad; formats--) wire_int16(c);
+  return n;
+}
+
+static void bind_portal(Backend *b, WireCursor c) {
+  const char *portal = wire_text(&c), *name = wire_text(&c), *sql = g_hash_table_lookup(b->statements, name);
+  int n = bound_values(&c);
+  if (c.bad || c.at != c.end) return refuse(b, "08P01", "invalid message format");
+  if (!sql) return refuse(b, "26000", "prepared statement \"%s\" does not exist", name);
+  if (n != (int)parameters_of(sql))
+    return refuse(b, "08P01", "bind message supplies %d parameters, but prepared statement \"%s\" requires %u", n, name,
+                  parameters_of(sql));
+  if (aborted(b, sql)) return;
+  if (*portal && g_hash_table_contains(b->portals, portal))
+    return refuse(b, "42P03", "cursor \"%s\" already exists", portal);
+  g_hash_table_replace(b->portals, g_strdup(portal), g_strdup(sql));
+  wire_simple(b->out, '2');
 }
 
 static bool gives_row(const char *sql) {
   static const char *const selects[] = {"SELECT", "SHOW", NULL};
-  return sql && verb_of(sql, selects);
+  return verb_of(sql, selects);
 }
 
-static void describe(Backend *b, WireCursor c) {
+static void no_such(Backend *b, bool statement, const char *name) {
+  refuse(b, statement ? "26000" : "34000", "%s \"%s\" does not exist", statement ? "prepared statement" : "portal",
+         name);
+}
+
+/* Describe and Close name one of two kinds; to close what is not there is no error (the protocol's rule). */
+static void describe_or_close(Backend *b, char type, WireCursor c) {
   char what = (char)wire_byte(&c);
-  const char *sql = g_hash_table_lookup(what == 'S' ? b->statements : b->portals, wire_text(&c));
-  if (what == 'S') {
-    static const guint8 no_parameters[] = {'t', 0, 0, 0, 6, 0, 0};
-    g_byte_array_append(b->out, no_parameters, sizeof no_parameters);
+  const char *name = wire_text(&c);
+  GHashTable *in = what == 'S' ? b->statements : b->portals;
+  if (c.bad || c.at != c.end || (what != 'S' && what != 'P')) return refuse(b, "08P01", "invalid message format");
+  if (type == 'C') {
+    g_hash_table_remove(in, name);
+    return wire_simple(b->out, '3');
   }
+  const char *sql = g_hash_table_lookup(in, name);
+  if (!sql) return no_such(b, what == 'S', name);
+  if (what == 'S') wire_parameters(b->out, parameters_of(sql));
   if (gives_row(sql))
     wire_row_description(b->out, "stampede");
   else
     wire_simple(b->out, 'n');
 }
 
+static BackendEvent execute(Backend *b, WireCursor c) {
+  const char *name = wire_text(&c), *sql = g_hash_table_lookup(b->portals, name);
+  wire_int32(&c);
+  if (c.bad || c.at != c.end)
+    refuse(b, "08P01", "invalid message format");
+  else if (!sql)
+    no_such(b, false, name);
+  else
+    return run(b, sql, true);
+  return event(BACKEND_NOTHING);
+}
+
+static BackendEvent query(Backend *b, WireCursor c) {
+  const char *sql = wire_text(&c);
+  b->extended = false;
+  if (!c.bad && c.at == c.end) {
+    g_hash_table_remove(b->statements, ""); /* a Query ends the unnamed ones (the protocol's rule) */
+    g_hash_table_remove(b->portals, "");
+    return run(b, sql, false);
+  }
+  refuse(b, "08P01", "invalid message format");
+  return event(BACKEND_NOTHING);
+}
+
+/* A Sync outside a transaction ends one, and portals with it. */
+static BackendEvent synchronize(Backend *b) {
+  b->at = AT_IDLE;
+  if (b->status == 'I') g_hash_table_remove_all(b->portals);
+  wire_ready(b->out, b->status);
+  return event(BACKEND_NOTHING);
+}
+
 static BackendEvent command(Backend *b, const WireMessage *m) {
   WireCursor c = wire_body(m);
   if (m->type == 'X') return b->at = AT_END, event(BACKEND_BYE);
-  if (m->type == 'S') {
-    b->at = AT_IDLE;
-    wire_ready(b->out, b->status);
-    return event(BACKEND_NOTHING);
+  if (m->type == 'S') return synchronize(b);
+  /* CopyData and its like may still come after COPY was refused, and are dropped, as by a server. */
+  if (b->at == AT_SKIP || strchr("Hdcf", m->type)) return event(BACKEND_NOTHING);
+  if (m->type == 'Q') return query(b, c);
+  b->extended = m->type != 'F';
+  switch (m->type) {
+  case 'P': parse(b, c); break;
+  case 'B': bind_portal(b, c); break;
+  case 'C':
+  case 'D': describe_or_close(b, m->type, c); break;
+  case 'E': return execute(b, c);
+  case 'F': refuse(b, "0A000", "function calls are not supported by this server"); break;
+  default: return broken(b, "08P01", "invalid frontend message type %d", m->type);
   }
-  if (b->at == AT_SKIP || m->type == 'H') return event(BACKEND_NOTHING);
-  if (m->type == 'Q') return run(b, wire_text(&c), false);
-  if (m->type == 'E') {
-    const char *sql = g_hash_table_lookup(b->portals, wire_text(&c));
-    return run(b, sql ? sql : "", true);
-  }
-  if (m->type == 'D') return describe(b, c), event(BACKEND_NOTHING);
-  if (!strchr("PBC", m->type)) return broken(b, "08P01", "invalid frontend message type %d", m->type);
-  prepare(b, m);
   return event(BACKEND_NOTHING);
 }
 
@@ -338,6 +485,7 @@ static BackendEvent message(Backend *b, const WireMessage *m) {
 
 BackendEvent backend_next(Backend *b) {
   while (b->at != AT_RUN && b->at != AT_LOGIN && b->at != AT_END) {
+    if (b->tls_failed) return broken(b, "08P01", "could not accept SSL connection");
     WireMessage m;
     g_autoptr(GError) error = NULL;
     WireNext next = wire_next(b->in, &m, &error);

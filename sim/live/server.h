@@ -5,9 +5,10 @@
  * Messages after one that runs are left unread until it is over, as with a real backend: an interrupt of an idle one
  * is swallowed even when the next query has come already (postgres.md 7, DoingCommandRead). */
 #pragma once
+#include "sim/live/tls.h"
 #include "sim/live/wire.h"
 
-typedef enum { PASSWORD_NONE, PASSWORD_MD5, PASSWORD_SCRAM } PasswordKind;
+typedef enum { PASSWORD_NONE, PASSWORD_CLEAR, PASSWORD_MD5, PASSWORD_SCRAM } PasswordKind;
 typedef struct {
   int32_t pid;
   guint8 key[WIRE_KEY_MOST];
@@ -16,6 +17,7 @@ typedef struct {
   PasswordKind ask;
   const char *password; /* kept, not copied */
   const char *server_version;
+  const TlsKeys *tls; /* kept, not copied; NULL: SSLRequest is answered with N */
 } BackendConfig;
 
 typedef enum {
@@ -40,7 +42,7 @@ void backend_free(Backend *b);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Backend, backend_free)
 void backend_feed(Backend *b, const void *bytes, gsize n);
 BackendEvent backend_next(Backend *b); /* until it is NOTHING */
-GByteArray *backend_out(Backend *b);   /* what is to be sent; whoever sends it empties it */
+GByteArray *backend_out(Backend *b);   /* what is to be sent, sealed where TLS is on; whoever sends it empties it */
 
 void backend_identify(Backend *b, const BackendConfig *c); /* before its welcome: who it is */
 void backend_welcome(Backend *b);

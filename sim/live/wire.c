@@ -141,7 +141,10 @@ const char *wire_word(char type, bool by_server) {
                {'H', NULL, "Flush"},
                {'X', NULL, "Terminate"},
                {'p', NULL, "PasswordMessage"},
-               {'F', NULL, "FunctionCall"}};
+               {'F', NULL, "FunctionCall"},
+               {'d', "CopyData", "CopyData"},
+               {'c', "CopyDone", "CopyDone"},
+               {'f', NULL, "CopyFail"}};
   for (guint i = 0; i < G_N_ELEMENTS(words); i++)
     if (words[i].type == type) return by_server ? words[i].server : words[i].client;
   return NULL;
@@ -215,19 +218,33 @@ void wire_parse(GByteArray *out, const char *statement, const char *sql) {
   end(out, at);
 }
 
-void wire_bind(GByteArray *out, const char *portal, const char *statement) {
-  guint at = begin(out, 'B');
+static void put_value(GByteArray *out, const char *value) {
+  put_int32(out, (int32_t)strlen(value));
+  g_byte_array_append(out, (const guint8 *)value, (guint)strlen(value));
+}
+
+void wire_bind(GByteArray *out, const char *portal, const char *statement, const char *const *values) {
+  guint at = begin(out, 'B'), n = values ? g_strv_length((char **)values) : 0;
   put_text(out, portal);
   put_text(out, statement);
-  for (int i = 0; i < 3; i++) put_int16(out, 0); /* formats, parameters, formats of the result: none */
+  put_int16(out, 0); /* formats: all are text */
+  put_int16(out, (int)n);
+  for (guint i = 0; i < n; i++) put_value(out, values[i]);
+  put_int16(out, 0); /* likewise the result's */
   end(out, at);
 }
 
-void wire_describe(GByteArray *out, char what, const char *name) {
-  guint at = begin(out, 'D');
+static void put_named(GByteArray *out, char type, char what, const char *name) {
+  guint at = begin(out, type);
   g_byte_array_append(out, (const guint8 *)&what, 1);
   put_text(out, name);
   end(out, at);
+}
+void wire_describe(GByteArray *out, char what, const char *name) {
+  put_named(out, 'D', what, name);
+}
+void wire_close(GByteArray *out, char what, const char *name) {
+  put_named(out, 'C', what, name);
 }
 
 void wire_execute(GByteArray *out, const char *portal) {
@@ -237,11 +254,16 @@ void wire_execute(GByteArray *out, const char *portal) {
   end(out, at);
 }
 
+void wire_raw(GByteArray *out, char type, const void *body, gsize n) {
+  guint at = begin(out, type);
+  if (n) g_byte_array_append(out, body, (guint)n);
+  end(out, at);
+}
+
 void wire_sasl_initial(GByteArray *out, const char *mechanism, const char *data) {
   guint at = begin(out, 'p');
   put_text(out, mechanism);
-  put_int32(out, (int32_t)strlen(data));
-  g_byte_array_append(out, (const guint8 *)data, (guint)strlen(data));
+  put_value(out, data);
   end(out, at);
 }
 
@@ -296,6 +318,13 @@ void wire_negotiate(GByteArray *out, int32_t newest, const char *const *options,
 
 enum { TYPE_TEXT = 25 }; /* its oid in pg_type */
 
+void wire_parameters(GByteArray *out, guint n) {
+  guint at = begin(out, 't');
+  put_int16(out, (int)n);
+  for (guint i = 0; i < n; i++) put_int32(out, TYPE_TEXT);
+  end(out, at);
+}
+
 void wire_row_description(GByteArray *out, const char *column) {
   guint at = begin(out, 'T');
   put_int16(out, 1);
@@ -312,7 +341,6 @@ void wire_row_description(GByteArray *out, const char *column) {
 void wire_row(GByteArray *out, const char *value) {
   guint at = begin(out, 'D');
   put_int16(out, 1);
-  put_int32(out, (int32_t)strlen(value));
-  g_byte_array_append(out, (const guint8 *)value, (guint)strlen(value));
+  put_value(out, value);
   end(out, at);
 }

@@ -75,13 +75,16 @@ void wire_request(GByteArray *out, int32_t code); /* WIRE_SSL, WIRE_GSS */
 void wire_simple(GByteArray *out, char type);     /* without a body: Sync, Terminate, ParseComplete, NoData, ... */
 void wire_string(GByteArray *out, char type, const char *text); /* Query, PasswordMessage, CommandComplete */
 void wire_parse(GByteArray *out, const char *statement, const char *sql);
-void wire_bind(GByteArray *out, const char *portal, const char *statement); /* without parameters */
-void wire_describe(GByteArray *out, char what, const char *name);           /* what: S | P */
+/* values: as text, NULL-terminated; NULL: none. */
+void wire_bind(GByteArray *out, const char *portal, const char *statement, const char *const *values);
+void wire_close(GByteArray *out, char what, const char *name);    /* what: S | P */
+void wire_describe(GByteArray *out, char what, const char *name); /* what: S | P */
 void wire_execute(GByteArray *out, const char *portal);
+void wire_raw(GByteArray *out, char type, const void *body, gsize n); /* SASLResponse, CopyData */
 void wire_sasl_initial(GByteArray *out, const char *mechanism, const char *data);
 
 /* Authentication: `code` is AUTH_*; body follows as it is. */
-enum { AUTH_OK = 0, AUTH_MD5 = 5, AUTH_SASL = 10, AUTH_SASL_GOES_ON = 11, AUTH_SASL_FINAL = 12 };
+enum { AUTH_OK = 0, AUTH_CLEAR = 3, AUTH_MD5 = 5, AUTH_SASL = 10, AUTH_SASL_GOES_ON = 11, AUTH_SASL_FINAL = 12 };
 void wire_auth(GByteArray *out, int32_t code, const void *body, gsize n);
 void wire_parameter(GByteArray *out, const char *name, const char *value);
 void wire_key(GByteArray *out, int32_t pid, const void *key, gsize n);
@@ -89,5 +92,6 @@ void wire_ready(GByteArray *out, char status); /* I | T | E */
 void wire_error(GByteArray *out, const char *severity, const char *sqlstate, const char *message);
 /* n: how many names of options follow, NULL: none. */
 void wire_negotiate(GByteArray *out, int32_t newest, const char *const *options, guint n);
+void wire_parameters(GByteArray *out, guint n);                 /* ParameterDescription: n of type text */
 void wire_row_description(GByteArray *out, const char *column); /* one column of type text */
 void wire_row(GByteArray *out, const char *value);
