@@ -42,6 +42,14 @@ static void text_list(GString *out, const char *what, const char *const *names) 
   for (guint i = 0; names[i]; i++) g_string_append_printf(out, "  %s\n", names[i]);
 }
 
+static void text_races(const Origin *b, GString *out) {
+  g_string_append_printf(out, "races on purpose: %u\n", b->races->len);
+  for (guint i = 0; i < b->races->len; i++) {
+    const DeclaredRace *r = &g_array_index(b->races, DeclaredRace, i);
+    g_string_append_printf(out, "  %s: %s\n", r->at, r->reason);
+  }
+}
+
 static void text_built(const Origin *b, GString *out) {
   g_autofree char *flags = g_strjoinv(" ", b->flags), *sources = g_strjoinv(" ", b->sources);
   g_string_append_printf(out, "built by     stampede %s, %s\n", b->stampede, b->compiler);
@@ -96,6 +104,7 @@ void info_text(const Image *i, const InfoWish *w, GString *out) {
   text_list(out, "modelled", (const char *const *)b->modelled);
   text_list(out, "traps", (const char *const *)b->traps);
   text_list(out, "inline assembly that writes memory, unseen", (const char *const *)b->assembly);
+  text_races(b, out);
 }
 
 /* ---- JSON ---- */
@@ -188,6 +197,21 @@ static void json_code(const StampedeSubject *s, Output *o) {
   output_str(o, ",\n");
 }
 
+static void json_races(Output *o, const GArray *races) {
+  output_str(o, ",\n  \"races\": [");
+  for (guint i = 0; i < races->len; i++) {
+    const DeclaredRace *r = &g_array_index(races, DeclaredRace, i);
+    output_str(o, i ? ", {" : "{");
+    output_key(o, "at");
+    output_string(o, r->at);
+    output_str(o, ", ");
+    output_key(o, "reason");
+    output_string(o, r->reason);
+    output_str(o, "}");
+  }
+  output_str(o, "]");
+}
+
 void info_json(const Image *i, const InfoWish *w, Output *o) {
   const StampedeSubject *s = image_subject(i);
   const Origin *b = image_origin(i);
@@ -214,5 +238,6 @@ void info_json(const Image *i, const InfoWish *w, Output *o) {
     output_str(o, k ? ",\n  " : "  ");
     json_list(o, lists[k].key, (const char *const *)lists[k].values);
   }
+  json_races(o, b->races);
   output_str(o, "\n}\n");
 }

@@ -13,6 +13,18 @@ static void clear_need(void *data) {
   g_free(n->by);
 }
 
+static void clear_race(void *data) {
+  DeclaredRace *r = data;
+  g_free(r->at);
+  g_free(r->reason);
+}
+
+GArray *declared_races_new(void) {
+  GArray *races = g_array_new(FALSE, TRUE, sizeof(DeclaredRace));
+  g_array_set_clear_func(races, clear_race);
+  return races;
+}
+
 void manifest_free(Manifest *m) {
   if (!m) return;
   char **texts[] = {&m->path, &m->folder, &m->subject, &m->about, &m->overlay};
@@ -20,6 +32,7 @@ void manifest_free(Manifest *m) {
   GStrv lists[] = {m->sources, m->includes, m->glue, m->flags};
   for (guint i = 0; i < G_N_ELEMENTS(lists); i++) g_strfreev(lists[i]);
   if (m->needs) g_array_unref(m->needs);
+  if (m->races) g_array_unref(m->races);
   g_free(m);
 }
 
@@ -62,6 +75,64 @@ static bool take_needs(Manifest *m, const Node *n, GError **error) {
   return true;
 }
 
+/* ---- races ---- */
+
+#define RACE_FORM "{at: FILE:LINE or NAME, reason: TEXT}"
+
+static bool is_line_number(const char *text) {
+  gsize digits = strspn(text, "0123456789");
+  return digits > 0 && digits < 10 && !text[digits] && text[0] != '0';
+}
+
+/* What has a colon is meant for FILE:LINE. Reports know no folders, nor which element of an array, so that with these
+ * nothing would ever be declared. */
+static const char *wrong_place(const char *at) {
+  const char *colon = strrchr(at, ':');
+  if (!at[0]) return "must be FILE:LINE or a name";
+  if (strchr(at, '/')) return "FILE stands without its folders: as a report of races has it";
+  if (colon && (colon == at || !is_line_number(colon + 1))) return "must be FILE:LINE, LINE from 1, or a name";
+  if (strchr(at, '[')) return "a name stands without an index: it is declared for all elements";
+  return NULL;
+}
+
+static bool is_declared(const Manifest *m, const char *at) {
+  for (guint i = 0; i < m->races->len; i++)
+    if (strcmp(g_array_index(m->races, DeclaredRace, i).at, at) == 0) return true;
+  return false;
+}
+
+static bool only_race_keys(const Node *n, GError **error) {
+  for (guint i = 0; i < n->children->len; i++) {
+    const Node *child = n->children->pdata[i];
+    if (strcmp(child->key, "at") != 0 && strcmp(child->key, "reason") != 0)
+      return wrong(error, child, "no such key; at, reason would be right");
+    if (child->kind != NODE_SCALAR) return wrong(error, child, "must be a text");
+  }
+  return true;
+}
+
+static bool take_race(Manifest *m, const Node *n, GError **error) {
+  if (n->kind != NODE_MAP) return wrong(error, n, "must be " RACE_FORM);
+  if (!only_race_keys(n, error)) return false;
+  const Node *at = node_child(n, "at"), *reason = node_child(n, "reason");
+  if (!at) return wrong(error, n, "`at` is missing: " RACE_FORM);
+  if (!reason) return wrong(error, n, "`reason` is missing: " RACE_FORM);
+  const char *why = wrong_place(at->text);
+  if (why) return wrong(error, at, why);
+  if (is_declared(m, at->text)) return wrong(error, at, "is declared already");
+  if (!reason->text[strspn(reason->text, " \t")]) return wrong(error, reason, "must say why the race is right");
+  DeclaredRace race = {g_strdup(at->text), g_strdup(reason->text)};
+  g_array_append_val(m->races, race);
+  return true;
+}
+
+static bool take_races(Manifest *m, const Node *n, GError **error) {
+  if (n->kind != NODE_LIST) return wrong(error, n, "must be a list of " RACE_FORM);
+  for (guint i = 0; i < n->children->len; i++)
+    if (!take_race(m, n->children->pdata[i], error)) return false;
+  return true;
+}
+
 static bool take_key(Manifest *m, const Node *n, GError **error) {
   const struct {
     const char *key;
@@ -74,7 +145,9 @@ static bool take_key(Manifest *m, const Node *n, GError **error) {
     if (strcmp(n->key, keys[i].key) == 0)
       return keys[i].text ? take_text(n, keys[i].text, error) : take_list(n, keys[i].list, error);
   if (strcmp(n->key, "needs") == 0) return take_needs(m, n, error);
-  return wrong(error, n, "no such key; subject, about, sources, includes, glue, overlay, flags, needs would be right");
+  if (strcmp(n->key, "races") == 0) return take_races(m, n, error);
+  return wrong(error, n,
+               "no such key; subject, about, sources, includes, glue, overlay, flags, needs, races would be right");
 }
 
 Manifest *manifest_read(const char *path, GError **error) {
@@ -87,6 +160,7 @@ Manifest *manifest_read(const char *path, GError **error) {
   m->folder = g_path_get_dirname(path);
   m->needs = g_array_new(FALSE, TRUE, sizeof(ManifestNeed));
   g_array_set_clear_func(m->needs, clear_need);
+  m->races = declared_races_new();
   if (root->kind != NODE_MAP) return wrong(error, root, "a manifest is a map of keys"), NULL;
   for (guint i = 0; i < root->children->len; i++)
     if (!take_key(m, root->children->pdata[i], error)) return NULL;

@@ -6,6 +6,14 @@ typedef struct {
   char *file, *by; /* a file that must be there; the command, in the tree, that makes it (NULL: none is known) */
 } ManifestNeed;
 
+/* Accesses that the code leaves without order, and why that is right. */
+typedef struct {
+  char
+      *at; /* "FILE:LINE", FILE without its folders; or what is raced for, as reports name it: "PGPROC", "PGPROC.pid" */
+  char *reason;
+} DeclaredRace;
+GArray *declared_races_new(void); /* of DeclaredRace, whose texts it owns; g_array_unref */
+
 typedef struct {
   char *path, *folder; /* of the manifest itself */
   char *subject, *about;
@@ -15,6 +23,7 @@ typedef struct {
   GStrv flags;
   char *overlay; /* include directory that comes first for sources; relative to the manifest; NULL: none */
   GArray *needs; /* of ManifestNeed */
+  GArray *races; /* of DeclaredRace, each `at` once */
 } Manifest;
 
 /* NULL and *error (SCENARIO_ERROR): file:line:column: key: what. */

@@ -23,6 +23,19 @@ static void add_texts(JsonBuilder *b, const char *key, const char *const *values
   json_builder_end_array(b);
 }
 
+static void add_races(JsonBuilder *b, const GArray *races) {
+  json_builder_set_member_name(b, "races");
+  json_builder_begin_array(b);
+  for (guint i = 0; i < races->len; i++) {
+    const DeclaredRace *r = &g_array_index(races, DeclaredRace, i);
+    json_builder_begin_object(b);
+    add_text(b, "at", r->at);
+    add_text(b, "reason", r->reason);
+    json_builder_end_object(b);
+  }
+  json_builder_end_array(b);
+}
+
 static char *text_of(JsonBuilder *b) {
   g_autoptr(JsonNode) root = json_builder_get_root(b);
   return json_to_string(root, FALSE);
@@ -45,6 +58,7 @@ static char *json_of(const Manifest *m, const BuildOptions *o, const char *compi
   add_texts(b, "modelled", (const char *const *)r->modelled);
   add_texts(b, "traps", (const char *const *)r->traps);
   add_texts(b, "assembly", (const char *const *)r->assembly);
+  add_races(b, m->races);
   json_builder_end_object(b);
   return text_of(b);
 }
@@ -75,6 +89,22 @@ static GStrv take_texts(JsonObject *o, const char *key) {
   return g_strv_builder_end(b);
 }
 
+/* An object may be anybody's: what is no declaration is none. */
+static GArray *take_races(JsonObject *o) {
+  GArray *races = declared_races_new();
+  JsonNode *node = json_object_get_member(o, "races");
+  JsonArray *a = node && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
+  for (guint i = 0; a && i < json_array_get_length(a); i++) {
+    JsonNode *entry = json_array_get_element(a, i);
+    if (!JSON_NODE_HOLDS_OBJECT(entry)) continue;
+    JsonObject *of = json_node_get_object(entry);
+    DeclaredRace race = {take_text(of, "at"), take_text(of, "reason")};
+    if (race.at && race.reason) g_array_append_val(races, race);
+    if (!race.at || !race.reason) g_free(race.at), g_free(race.reason);
+  }
+  return races;
+}
+
 static Origin *origin_of(JsonObject *from) {
   Origin *o = g_new0(Origin, 1);
   *o = (Origin){.stampede = take_text(from, "stampede"),
@@ -88,7 +118,8 @@ static Origin *origin_of(JsonObject *from) {
                 .sources = take_texts(from, "sources"),
                 .modelled = take_texts(from, "modelled"),
                 .traps = take_texts(from, "traps"),
-                .assembly = take_texts(from, "assembly")};
+                .assembly = take_texts(from, "assembly"),
+                .races = take_races(from)};
   return o;
 }
 
@@ -122,6 +153,7 @@ void origin_free(Origin *o) {
   if (!o) return;
   char *texts[] = {o->stampede, o->tree, o->build, o->manifest, o->compiler, o->flags_from, o->about};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
+  g_array_unref(o->races);
   GStrv lists[] = {o->flags, o->sources, o->modelled, o->traps, o->assembly};
   for (guint i = 0; i < G_N_ELEMENTS(lists); i++) g_strfreev(lists[i]);
   g_free(o);
