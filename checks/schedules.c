@@ -165,19 +165,22 @@ double schedules_chance_of_news(const SchedulesResult *r) {
 
 /* ---- races ---- */
 
-static bool same_places(const ScheduleRace *a, const Race *b) {
-  return (a->first.pc == b->first.pc && a->second.pc == b->second.pc) ||
-         (a->first.pc == b->second.pc && a->second.pc == b->first.pc);
+static bool same_access(const Operation *a, const Operation *b) {
+  return a->pc == b->pc && a->object == b->object;
+}
+static bool same_accesses(const ScheduleRace *a, const Race *b) {
+  return (same_access(&a->first, &b->first) && same_access(&a->second, &b->second)) ||
+         (same_access(&a->first, &b->second) && same_access(&a->second, &b->first));
 }
 
 static void keep_race(void *data, const Race *r) {
   Schedules *s = data;
   for (guint i = 0; i < s->result->races->len; i++)
-    if (same_places(s->result->races->pdata[i], r)) return;
+    if (same_accesses(s->result->races->pdata[i], r)) return;
   ScheduleRace *new = g_new0(ScheduleRace, 1);
-  *new = (ScheduleRace){r->first, r->second, {r->processes[0], r->processes[1]}, NULL};
+  *new = (ScheduleRace){r->first, r->second, {r->processes[0], r->processes[1]}, r->at[0], NULL};
   new->order = g_array_new(FALSE, FALSE, sizeof(guint));
-  for (guint i = 0; i <= r->at; i++) g_array_append_val(new->order, order_event(&s->order, i)->process);
+  for (guint i = 0; i <= r->at[1]; i++) g_array_append_val(new->order, order_event(&s->order, i)->process);
   g_ptr_array_add(s->result->races, new);
 }
 

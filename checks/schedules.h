@@ -70,7 +70,8 @@ typedef struct {
 typedef struct {
   Operation first, second;
   guint processes[2];
-  GArray *order; /* of guint: the schedule, up to the second */
+  guint first_at; /* step of the first; the second's is the last */
+  GArray *order;  /* of guint: the schedule, up to the second */
 } ScheduleRace;
 
 typedef enum { SCHEDULES_EXHAUSTED, SCHEDULES_FOUND, SCHEDULES_LIMIT, SCHEDULES_INTERRUPTED } SchedulesStop;
@@ -86,7 +87,7 @@ typedef struct {
   uint64_t steps;     /* of the program, without those that only lead back to where a search goes on */
   guint longest;
   Coverage coverage;
-  GPtrArray *races;    /* of ScheduleRace, each pair of places once */
+  GPtrArray *races;    /* of ScheduleRace, each pair of places and addresses once */
   double bound;        /* pct: a bug of depth `changes` + 1 is found by one schedule at least so likely */
   double seconds, cpu; /* measured; cpu: of this process */
   GPtrArray *findings; /* of ScheduleFinding */

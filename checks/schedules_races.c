@@ -95,7 +95,7 @@ void races_find(const Order *o, void (*found)(void *data, const Race *r), void *
     synchronize(l, j);
     for (guint i = 0; of_code(&b->op) && i < j; i++) {
       const ScheduleEvent *a = order_event(o, i);
-      if (unordered(l, i, j)) found(data, &(Race){a->op, b->op, {a->process, b->process}, j});
+      if (unordered(l, i, j)) found(data, &(Race){a->op, b->op, {a->process, b->process}, {i, j}});
     }
   }
   g_hash_table_unref(l->things);

@@ -5,8 +5,8 @@
 
 typedef struct {
   Operation first, second;
-  guint processes[2], at; /* at: the event that is the second */
+  guint processes[2], at[2]; /* at: the events that they are */
 } Race;
 
-/* Of the schedule in o, in order of the second: each pair of places once. */
+/* Of the schedule in o, in order of the second: each pair of accesses. */
 void races_find(const Order *o, void (*found)(void *data, const Race *r), void *data);

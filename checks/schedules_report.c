@@ -90,11 +90,6 @@ static void text_rest(const SubjectCheck *c, GString *out) {
   }
 }
 
-static void text_races(const SubjectCheck *c, GString *out) {
-  for (guint i = 0; i < c->races->len; i++) g_string_append_printf(out, "%s\n", (const char *)c->races->pdata[i]);
-  if (c->options.races && !c->races->len) g_string_append(out, "no race in these schedules\n");
-}
-
 static void text_coverage(const SubjectCheck *c, GString *out) {
   enum { PLACES_TOLD = 10 };
   g_string_append_printf(out,
@@ -124,7 +119,7 @@ void subject_check_text(const SubjectCheck *c, GString *out) {
   g_string_append_printf(out, "\n%s  ", run_verdict_word(c->run->verdict));
   text_counts(c, out);
   text_coverage(c, out);
-  text_races(c, out);
+  if (c->races) races_told_text(c->races, out);
 }
 
 /* ---- JSON ---- */
@@ -173,15 +168,6 @@ static void json_told(const SubjectCheck *c, Output *o) {
       output_string(o, t->steps->pdata[k]);
     }
     output_str(o, "]}");
-  }
-  output_str(o, "],\n");
-}
-
-static void json_races(const SubjectCheck *c, Output *o) {
-  output_str(o, "  \"races\": [");
-  for (guint i = 0; i < c->races->len; i++) {
-    if (i) output_str(o, ", ");
-    output_string(o, c->races->pdata[i]);
   }
   output_str(o, "],\n");
 }
@@ -237,7 +223,10 @@ void subject_check_json(const SubjectCheck *c, Output *o) {
   json_checks(c, o);
   json_told(c, o);
   json_coverage(c, o);
-  json_races(c, o);
+  if (c->races)
+    races_told_json(c->races, o);
+  else
+    output_str(o, "  \"races\": null,\n");
   output_str(o, "  \"measured\": {\"seconds\": ");
   output_double(o, r->seconds);
   output_str(o, ", \"schedules_per_s\": ");

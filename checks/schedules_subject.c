@@ -58,24 +58,6 @@ static char *cut_words(const Bound *b, const SchedulesResult *r) {
                          where ? where : "?");
 }
 
-/* ---- races ---- */
-
-static char *side_words(const Bound *b, const ScheduleRace *r, guint k) {
-  const Operation *op = k ? &r->second : &r->first;
-  g_autofree char *what = interleave_words(b->code, op), *where = interleave_place(b->code, op);
-  return g_strdup_printf("%s %s at %s", interleave_name(b->code, (int)r->processes[k]), what, where ? where : "?");
-}
-
-static void tell_races(SubjectCheck *c, const Bound *b) {
-  c->races = g_ptr_array_new_with_free_func(g_free);
-  for (guint i = 0; i < c->search->races->len; i++) {
-    const ScheduleRace *r = c->search->races->pdata[i];
-    g_autofree char *first = side_words(b, r, 0), *second = side_words(b, r, 1);
-    g_ptr_array_add(c->races, g_strdup_printf("race: %s; %s", first, second));
-  }
-  if (c->races->len && !c->run->stopped) c->run->stopped = g_strdup(c->races->pdata[0]);
-}
-
 /* ---- verdicts ---- */
 
 static const ScheduleFinding *finding_of(const SchedulesResult *r, const Check *c) {
@@ -239,7 +221,8 @@ SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectChec
     for (guint i = 0; i < r->findings->len; i++) g_ptr_array_add(c->told, tell(&b, r->findings->pdata[i]));
     c->options.wanted = NULL; /* the list ends here */
     give_verdicts(c->run, r, all);
-    tell_races(c, &b);
+    if (c->options.races) c->races = races_told_new(&b, c->search->races);
+    if (c->races && !c->run->stopped) c->run->stopped = g_strdup(races_undeclared(c->races));
     if (!expect_judge(s, "check", c->run, error) || !write_traces(c, &b, app, s, o->trace_path, error))
       g_clear_pointer(&c, subject_check_free);
   } else if (right) {
@@ -253,7 +236,7 @@ void subject_check_free(SubjectCheck *c) {
   if (!c) return;
   if (c->told) g_ptr_array_unref(c->told);
   if (c->never) g_ptr_array_unref(c->never);
-  if (c->races) g_ptr_array_unref(c->races);
+  races_told_free(c->races);
   g_ptr_array_unref(c->without);
   g_free(c->cut);
   schedules_result_free(c->search);

@@ -2,6 +2,7 @@
  * scenario with `subject` and `processes`. */
 #pragma once
 #include "checks/schedules.h"
+#include "checks/schedules_races_told.h"
 #include "sim/cli.h"
 
 typedef struct {
@@ -28,7 +29,7 @@ typedef struct {
   bool observed;    /* checks of every state: their look was an operation among the others */
   GPtrArray *told;  /* of ScheduleTold, one a finding */
   GPtrArray *never; /* char*: where a process could be preempted, and in no schedule was, in order */
-  GPtrArray *races; /* char*: both accesses of each race */
+  RacesTold *races; /* NULL: not looked for */
   guint points;     /* where one could be */
   char *cut;        /* who was where when the first schedule was cut: "loop at go x.c:12"; NULL: none was */
 } SubjectCheck;

@@ -101,10 +101,10 @@ void info_text(const Image *i, const InfoWish *w, GString *out) {
   text_code(s, out);
   for (const char *const *type = structs_of(i, w); *type; type++) text_struct(i, *type, w->all, out);
   g_string_append_c(out, '\n');
+  text_races(b, out);
   text_list(out, "modelled", (const char *const *)b->modelled);
   text_list(out, "traps", (const char *const *)b->traps);
   text_list(out, "inline assembly that writes memory, unseen", (const char *const *)b->assembly);
-  text_races(b, out);
 }
 
 /* ---- JSON ---- */

@@ -19,6 +19,7 @@ static void stop_before(OperationKind kind, uint64_t object, uint64_t bytes, con
   r->left_out = 0;
   if (r->kept_bytes && ++r->kept_stops > 1) r->kept_bytes = 0;
   coro_yield(subject_here->running->stack);
+  if (x->callers_wanted) x->n_callers = subject_chain(pc, x->callers, CHAIN_MOST), x->callers_wanted = false;
 }
 
 void interleave_log(Interleave *x, uint64_t at, uint64_t bytes) {
@@ -317,6 +318,11 @@ bool interleave_without(Interleave *x, const char *name, GError **error) {
     g_array_index(x->s->locks, Lock, i).left_out = found = true;
   }
   return found || no_lock(x, name, error);
+}
+
+void interleave_want_callers(Interleave *x, bool wanted) {
+  x->callers_wanted = wanted;
+  x->n_callers = 0;
 }
 
 void interleave_time_runs_out(Interleave *x, bool so) {

@@ -63,9 +63,16 @@ bool interleave_is_held(const Interleave *x, StmLock lock);           /* exclusi
 
 /* ---- words: to be freed by the caller ---- */
 const char *interleave_name(const Interleave *x, int p);
-const char *interleave_call(const Interleave *x, int p);          /* the call under way; NULL: none */
-char *interleave_at(const Interleave *x, uint64_t at);            /* "PGPROC[3].pid": what is at an address */
+const char *interleave_call(const Interleave *x, int p); /* the call under way; NULL: none */
+char *interleave_at(const Interleave *x, uint64_t at);   /* "PGPROC[3].pid": what is at an address */
+/* The same for any element and offset: "PGPROC.pid"; where no type is known, the structure: "proc array". */
+char *interleave_variable(const Interleave *x, uint64_t at);
 char *interleave_words(const Interleave *x, const Operation *op); /* "reads slot.next (8 bytes)" */
 char *interleave_place(const Interleave *x, const Operation *op); /* "leave file.c:12" */
-char *interleave_held(const Interleave *x, int p);                /* "ListLock, GroupLock"; NULL: none */
-char *interleave_who_waits(const Interleave *x);                  /* of a deadlock */
+char *interleave_line(const Interleave *x, const Operation *op);  /* "file.c:12"; NULL: not known */
+/* Who called the operation's place, the innermost first: "free_slot file.c:30". Of the last step that was made while
+ * they were wanted. */
+void interleave_want_callers(Interleave *x, bool wanted);
+GPtrArray *interleave_callers(const Interleave *x);
+char *interleave_held(const Interleave *x, int p); /* "ListLock, GroupLock"; NULL: none */
+char *interleave_who_waits(const Interleave *x);   /* of a deadlock */

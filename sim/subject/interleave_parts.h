@@ -75,6 +75,9 @@ struct Interleave {
   bool tso;
   GArray *under; /* of Store: what of memory a process's own view of it hides */
   GByteArray *hidden;
+  bool callers_wanted; /* of the next operation */
+  const void *callers[CHAIN_MOST];
+  guint n_callers;
   bool replays; /* nothing is saved: a way back is gone again from the first state */
 };
 

@@ -32,17 +32,30 @@ static char *field_words(const Interleave *x, const Structure *st, uint64_t at) 
   return at || st->size > 8 ? g_strdup_printf("+%" G_GUINT64_FORMAT, at) : g_strdup("");
 }
 
-char *interleave_at(const Interleave *x, uint64_t at) {
+static const Structure *structure_at(const Interleave *x, uint64_t at) {
   const Structure *found = NULL;
   for (guint i = 1; i < x->s->structures->len; i++) {
     const Structure *st = &g_array_index(x->s->structures, Structure, i);
     if (at - st->base < st->bytes) found = st;
   }
+  return found;
+}
+
+char *interleave_at(const Interleave *x, uint64_t at) {
+  const Structure *found = structure_at(x, at);
   if (!found) return g_strdup("shared memory");
   uint64_t in = at - found->base, element = in / found->size;
   g_autofree char *field = field_words(x, found, in % found->size);
   if (found->bytes == found->size) return g_strconcat(found->name, field, NULL);
   return g_strdup_printf("%s[%" G_GUINT64_FORMAT "]%s", found->name, element, field);
+}
+
+char *interleave_variable(const Interleave *x, uint64_t at) {
+  const Structure *found = structure_at(x, at);
+  if (!found) return g_strdup("shared memory");
+  Covering c = {.at = (at - found->base) % found->size};
+  if (found->type) image_each_field(x->s->image, found->type, look_for_field, &c);
+  return c.member ? g_strconcat(found->name, ".", c.member, NULL) : g_strdup(found->name);
 }
 
 char *interleave_words(const Interleave *x, const Operation *op) {
@@ -63,6 +76,18 @@ char *interleave_words(const Interleave *x, const Operation *op) {
 
 char *interleave_place(const Interleave *x, const Operation *op) {
   return op->pc ? subject_place_words(x->s, op->pc) : NULL;
+}
+
+char *interleave_line(const Interleave *x, const Operation *op) {
+  ImagePlace p = {0};
+  if (op->pc) p = image_place(x->s->image, (const char *)op->pc - 1); /* the call, not what follows it */
+  return p.file ? g_strdup_printf("%s:%d", p.file, p.line) : NULL;
+}
+
+GPtrArray *interleave_callers(const Interleave *x) {
+  GPtrArray *callers = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < x->n_callers; i++) g_ptr_array_add(callers, subject_place_words(x->s, x->callers[i]));
+  return callers;
 }
 
 char *interleave_held(const Interleave *x, int p) {
