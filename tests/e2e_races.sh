@@ -85,6 +85,8 @@ races 1 safe safe --without-lock CounterLock
 check_contains 'race: a writes counter at put racy.c:15; b writes counter at put racy.c:15'
 races 1 safe both # the lock is one side's alone
 check_contains 'race: a writes counter'
+check_contains 'first access  at put racy.c:15, called at safe racy.c:29'
+check_contains 'second access at put racy.c:15, called at both racy.c:24'
 
 # --- declared by name: told with its reason, no failure; of the same line, what is not declared is one
 subject 'races: [{at: counter, reason: an estimate}]'
