@@ -168,7 +168,7 @@ static void descriptors(void) {
   setrlimit(RLIMIT_NOFILE, &r);
 }
 
-static void __attribute__((noreturn)) become(const LiveGate *g, const char *const *argv, char **env) {
+static void __attribute__((noreturn)) become(const LiveGate *g, const char *const *argv, char **env, pid_t tool) {
   setpgid(0, 0);
   int null = open("/dev/null", O_RDONLY), log = open(g->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   dup2(null, STDIN_FILENO);
@@ -180,6 +180,7 @@ static void __attribute__((noreturn)) become(const LiveGate *g, const char *cons
   if (getuid() == 0 && g->uid != 0 && (setgroups(0, NULL) != 0 || setgid(g->gid) != 0 || setuid(g->uid) != 0))
     _exit(126);
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which would clear it */
+  if (getppid() != tool) _exit(126);
   for (int s = 1; s < SIGRTMIN; s++) signal(s, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -214,17 +215,40 @@ static char **environment(const LiveGate *g, const char *const *more) {
   return (char **)g_ptr_array_free(env, FALSE);
 }
 
+/* Not before the sweeper knows of it: who ends the tool in between leaves nobody behind. */
+static void await_word(int word[2], pid_t tool) {
+  char byte;
+  close(word[1]);
+  if (read(word[0], &byte, 1) != 1 || getppid() != tool) _exit(126);
+  close(word[0]);
+}
+
+static void give_word(int word[2]) {
+  close(word[0]);
+  (void)!send(word[1], "", 1, MSG_NOSIGNAL); /* where it has ended already, its end is heard */
+  close(word[1]);
+}
+
 bool live_gate_start(LiveGate *g, const char *const *argv, const char *const *more, GError **error) {
   g_auto(GStrv) env = environment(g, more);
+  int word[2];
+  pid_t tool = getpid();
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, word) != 0) return gate_fail(error, "socketpair");
   g->started_us = g_get_monotonic_time();
   g->pooler = fork();
+  if (g->pooler == 0) {
+    await_word(word, tool);
+    become(g, argv, env, tool);
+  }
   if (g->pooler < 0) {
     g->pooler = 0;
+    close(word[0]);
+    close(word[1]);
     return gate_fail(error, "fork");
   }
-  if (g->pooler == 0) become(g, argv, env);
   setpgid(g->pooler, g->pooler);
   gate_sweeper_tell(g, g->pooler, true);
+  give_word(word);
   g->ended = (int)syscall(SYS_pidfd_open, g->pooler, 0);
   return g->ended >= 0 || gate_fail(error, "pidfd_open");
 }

@@ -225,6 +225,7 @@ GateState gate_settle_lines(LiveGate *g) {
   while (g->pooler) {
     gint at = running(g);
     GateLine *next = at < 0 && g->lines->len ? next_turn(g) : NULL;
+    if (next && gate_interrupted(g)) return GATE_STUCK; /* threads may wake each other for ever */
     if (next) {
       go(next);
     } else if (at < 0 && g->lines->len) {

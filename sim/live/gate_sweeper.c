@@ -129,7 +129,7 @@ static void __attribute__((noreturn)) sweep(const char *dir, int from, uid_t own
     Told t;
     ssize_t n = read(from, &t, sizeof t);
     if (n == (ssize_t)sizeof t) learn(&m, &t);
-    if (n == 0) break;
+    if (n == 0 || (n < 0 && errno != EINTR)) break;
   }
   kill_all(&m);
   remove_shared(&m, owner);

@@ -164,7 +164,10 @@ typedef struct {
   bool tcp;                                   /* over loopback in place of Unix sockets */
   guint port;                                 /* of TCP, where the pooler listens; 0 */
   guint descriptors;                          /* that the pooler had open when it was ready */
-  int64_t now, last;                          /* last: when something other than the clock moved */
+  int64_t now, last;                          /* last: when something of a client's or the environment's came about */
+  guint64 planned;                            /* events so far */
+  guint64 turns, turns_before;                /* of the loop and of scripts: on the whole; before this instant */
+  guint64 max_turns, max_turns_at_once;       /* max_steps, max_steps_at_once; 0: none */
   int64_t until;                              /* the scenario's end; INT64_MAX: none */
   bool has_direct;                            /* some client has no pooler between */
   bool over, dirty;                           /* dirty: something was sent that the pooler has not been let at yet */
@@ -199,6 +202,8 @@ void live_loop(Live *l);
 void live_input(Live *l); /* the pooler takes what there is, and what it then does is read */
 void live_look(Live *l);  /* the same for what the driver asks for itself: no check looks */
 void live_move_to(Live *l, int64_t ns);
+bool live_interrupted(Live *l); /* true: the run is over, and the result says why */
+bool live_takes_turn(Live *l);  /* false: likewise, or a limit of steps is reached */
 /* A step of the trace: `from` says `message` to `to`. */
 void live_said(Live *l, const char *from, const char *to, const char *message, const char *about);
 
@@ -313,5 +318,6 @@ int verdict_attribute(Live *l, guint cancel_conn, int target);   /* which sent c
 void verdict_pooler(Live *l, GateState s);
 void verdict_wrong(Live *l, const char *what); /* "the pooler WHAT": the run is over */
 void verdict_start(Live *l);
-void verdict_stuck(Live *l); /* nothing goes on, and scripts have not ended */
+void verdict_stuck(Live *l);                  /* nothing goes on, and scripts have not ended */
+void verdict_livelock(Live *l, guint client); /* its script goes round, and no time passes */
 bool verdict_conclude(Live *l, GError **error);

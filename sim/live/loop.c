@@ -20,15 +20,14 @@ void live_look(Live *l) {
   guint rounds = 0;
   do {
     l->dirty = false;
-    if (l->over || goes_round(l, rounds++)) return;
+    if (l->over || goes_round(l, rounds++) || live_interrupted(l)) return;
+    GateState s = GATE_QUIET;
     if (!l->gone) {
       live_gate_go(l->gate);
-      GateState s = live_gate_settle(l->gate);
-      if (sockets_read(l)) l->last = l->now;
-      if (s != GATE_QUIET) verdict_pooler(l, s);
-    } else if (sockets_read(l)) {
-      l->last = l->now;
+      s = live_gate_settle(l->gate);
     }
+    sockets_read(l);
+    if (s != GATE_QUIET) verdict_pooler(l, s);
   } while (l->dirty);
 }
 
@@ -60,6 +59,12 @@ static void keep_step(Live *l, const TraceStep *step) {
   if (c && c->saw && !c->saw(c->data, step)) l->over = true;
 }
 
+/* What a pooler and its servers say to each other may go on for ever (logins that are refused, checks) while a client
+ * waits; what becomes of a client or of a cancel, or is done to them, has no other side or is a client's. */
+static bool is_progress(const char *from, const char *to) {
+  return !to || g_str_has_prefix(from, "client ") || g_str_has_prefix(to, "client ") || g_str_equal(from, "console");
+}
+
 void live_said(Live *l, const char *from, const char *to, const char *message, const char *about) {
   g_autofree char *both = about ? g_strdup_printf("%s (%s)", message, about) : NULL;
   const char *text = both ? both : message;
@@ -75,7 +80,7 @@ void live_said(Live *l, const char *from, const char *to, const char *message, c
   keep_step(l, &step);
   g_array_set_size(l->choices, 0);
   l->steps++;
-  l->last = l->now;
+  if (is_progress(from, to)) l->last = l->now;
 }
 
 /* ---- events ---- */
@@ -87,6 +92,7 @@ static bool is_environment(Doing what) {
 void live_at(Live *l, int64_t ns, Doing what, guint subject, guint64 data) {
   Event e = {.t = MAX(ns, l->now), .payload = {.kind = what, .subject = subject, .data = data}};
   l->environment += is_environment(what);
+  l->planned++;
   if (l->pending)
     g_array_append_val(l->pending, e);
   else
@@ -96,6 +102,7 @@ void live_at(Live *l, int64_t ns, Doing what, guint subject, guint64 data) {
 void live_move_to(Live *l, int64_t ns) {
   if (ns <= l->now) return;
   l->now = ns;
+  l->turns_before = l->turns;
   live_gate_set_time(l->gate, l->now);
 }
 
@@ -165,11 +172,25 @@ static int64_t ours_next(const Live *l) {
   return event_queue_peek(l->queue, &e) ? e.t : INT64_MAX;
 }
 
-static bool interrupted(Live *l) {
-  if (!l->o->interrupted || !g_atomic_int_get(l->o->interrupted)) return false;
-  l->result->interrupted = true;
+bool live_interrupted(Live *l) {
+  if (l->over || !l->o->interrupted || !g_atomic_int_get(l->o->interrupted)) return false;
+  l->over = l->result->interrupted = true;
   l->result->stopped = g_strdup("interrupted");
   return true;
+}
+
+/* A script, or poolers and clients together, may go round without end, and without that any time passes. */
+bool live_takes_turn(Live *l) {
+  bool once = l->max_turns_at_once && l->turns - l->turns_before >= l->max_turns_at_once;
+  bool all = l->max_turns && l->turns >= l->max_turns;
+  if (l->over || live_interrupted(l)) return false;
+  l->turns++;
+  if (!once && !all) return true;
+  l->over = l->result->limited = true;
+  l->result->stopped =
+      g_strdup_printf("the limit of %s%" G_GUINT64_FORMAT " steps (%s)", once ? "one instant, " : "",
+                      once ? l->max_turns_at_once : l->max_turns, once ? "max_steps_at_once" : "max_steps");
+  return false;
 }
 
 static void step(Live *l, int64_t patience) {
@@ -190,11 +211,17 @@ static void step(Live *l, int64_t patience) {
   }
 }
 
+static guint64 turns_of(const Live *l, const char *key) {
+  return scenario_is(l->scenario, key, "none") ? 0 : (guint64)scenario_int(l->scenario, key);
+}
+
 void live_loop(Live *l) {
   const int64_t patience = longest_limit(l);
+  l->max_turns = turns_of(l, "max_steps");
+  l->max_turns_at_once = turns_of(l, "max_steps_at_once");
   bool timed_end = !l->pending && !scenario_is(l->scenario, "end", "none");
   l->until = timed_end ? scenario_ns(l->scenario, "end") : INT64_MAX;
-  while (!l->over && !(!l->dirty && all_done(l) && l->until == INT64_MAX) && !interrupted(l)) {
+  while (!l->over && !(!l->dirty && all_done(l) && l->until == INT64_MAX) && live_takes_turn(l)) {
     step(l, patience);
     if (l->config->work.n_events) environment_look(l);
   }

@@ -319,8 +319,39 @@ static bool step(Live *l, guint client) {
   }
 }
 
+/* Back at the same entry with nothing said and nothing planned in between (a loop whose connection is gone): what comes
+ * next depends on nothing else, so it never ends. */
+typedef struct {
+  guint pc, loops[LOOPS_MAX];
+  int64_t said;
+  guint64 planned;
+} Place;
+
+static Place place_of(const Live *l, guint client) {
+  const Player *p = PLAYER(l, client);
+  Place at = {.pc = p->pc, .said = l->steps, .planned = l->planned};
+  memcpy(at.loops, p->loops, sizeof at.loops);
+  return at;
+}
+
+static bool same_place(const Place *a, const Place *b) {
+  return a->pc == b->pc && a->said == b->said && a->planned == b->planned &&
+         memcmp(a->loops, b->loops, sizeof a->loops) == 0;
+}
+
 void player_go_on(Live *l, guint client) {
-  while (!l->over && PLAYER(l, client)->stage != P_OVER && !step(l, client)) continue;
+  Place head = {.pc = G_MAXUINT};
+  while (PLAYER(l, client)->stage != P_OVER && live_takes_turn(l)) {
+    guint before = PLAYER(l, client)->pc;
+    if (step(l, client)) return;
+    Place at = place_of(l, client);
+    if (at.pc > before) continue; /* a round ends where it goes back */
+    if (same_place(&at, &head)) {
+      verdict_livelock(l, client);
+      return;
+    }
+    head = at;
+  }
 }
 
 void player_waited(Live *l, Doing what, guint client, guint64 turn) {

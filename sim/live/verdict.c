@@ -99,12 +99,7 @@ void verdict_wrong(Live *l, const char *what) {
 
 /* Told to end, it may; else it is a crash, or it hangs. */
 void verdict_pooler(Live *l, GateState s) {
-  if (l->over || l->gone) return;
-  if (s == GATE_STUCK && l->o->interrupted && g_atomic_int_get(l->o->interrupted)) {
-    l->over = l->result->interrupted = true;
-    l->result->stopped = g_strdup("interrupted");
-    return;
-  }
+  if (l->over || l->gone || (s == GATE_STUCK && live_interrupted(l))) return;
   g_autofree char *what = live_gate_words(l->gate, s);
   live_said(l, "pooler", NULL, s == GATE_ENDED ? "ended" : "stuck", what);
   if (s == GATE_ENDED && l->ending)
@@ -123,6 +118,11 @@ void verdict_stuck(Live *l) {
   l->over = true;
   l->result->stopped = g_strdup_printf("nothing goes on; client %s waits", who_waits(l));
   verdict_check(l, "no-deadlock", l->result->stopped);
+}
+
+void verdict_livelock(Live *l, guint client) {
+  l->over = true;
+  l->result->stopped = g_strdup_printf("livelock: client %s goes round, and no time passes", PLAYER(l, client)->name);
 }
 
 static void judge_open_cancels(Live *l) {

@@ -1,0 +1,90 @@
+#!/bin/bash
+# e2e_live_ends.sh - live comes to an end: scripts that go round, poolers that try again for ever, limits of steps; a signal at
+# any moment ends it within two seconds, and nothing is left behind.
+# shellcheck source=tests/e2e.sh
+source "$(dirname "$0")/e2e.sh"
+pooler=/usr/sbin/pgbouncer
+check "PgBouncer is there (make deps)" test -x "$pooler"
+export TMPDIR=$SCRATCH/tmp
+mkdir -m 755 "$TMPDIR"
+chmod 755 "$SCRATCH"
+live() { timeout -k 1 30 "$STAMPEDE" live "$@" --pooler "$pooler"; }
+
+# ---- without a signal ----
+# A loop whose connection is gone: no time passes, so its moment never comes. The model says the same.
+cat >"$SCRATCH/livelock.yaml" <<'END'
+scenario: livelock
+about: The pooler closes the client's connection with the server's, and the loop goes on without one.
+pooler:  {preset: pgbouncer-1.18, pool_mode: transaction, pool_size: 1}
+servers: [{name: s, host: db1}]
+clients: [{name: a, script: [connect, loop: {until: 10s, do: [query: {tag: q1, runs: 10ms}]}]}]
+events:  [{at: 1005ms, kill: "server[s]", for: 1ms}]
+END
+check_status 1 "$STAMPEDE" run "$SCRATCH/livelock.yaml"
+check_contains "ended early: livelock: "
+check_status 1 live "$SCRATCH/livelock.yaml"
+check_contains "ended early: livelock: client a goes round, and no time passes"
+# A counted loop without a connection ends by itself.
+sed 's/until: 10s/times: 1000/; s/livelock/counted/' "$SCRATCH/livelock.yaml" >"$SCRATCH/counted.yaml"
+check_status 0 live "$SCRATCH/counted.yaml"
+# The pooler tries every five seconds, and nothing of a client comes about for its longest limit (120 s) and a minute more.
+cat >"$SCRATCH/retries.yaml" <<'END'
+scenario: retries
+about: The server is gone for good, and who waits has no limit.
+pooler:  {preset: pgbouncer-1.18, pool_mode: transaction, pool_size: 1, query_wait_timeout: none, server_login_retry: 5s}
+servers: [{name: s, host: db1}]
+clients: [{name: a, script: [connect, query: {tag: q1, runs: 5ms}, wait: 1s, query: {tag: q2, runs: 5ms}]}]
+events:  [{at: 500ms, kill: "server[s]"}]
+checks:  [no-deadlock]
+END
+check_status 1 live "$SCRATCH/retries.yaml"
+check_contains "violated after step"
+check_contains "nothing goes on; client a waits"
+# Limits of steps are kept here as anywhere, and are no failure.
+check_status 3 live tests/live/day.yaml --set max_steps=2000
+check_contains "ended early: the limit of 2000 steps (max_steps)"
+check_status 3 live tests/live/login-storm.yaml --set max_steps_at_once=500
+check_contains "ended early: the limit of one instant, 500 steps (max_steps_at_once)"
+check_status 0 live tests/live/hit.yaml --set max_steps=none --set max_steps_at_once=none
+
+# ---- with one: while it starts, in the middle, and at its end ----
+nothing_left() {
+  check "no directory is left: $1" test -z "$(ls "$TMPDIR")"
+  check "no process is left: $1" test -z "$(pgrep -f "$TMPDIR/stampede-live" || true)"
+}
+# ends SIGNAL MILLISECONDS COMMAND...: its status is in $status, how long it went on after the signal in $ms. A job of its
+# own (set -m), as what a script starts in the background does not hear SIGINT otherwise.
+set -m
+ends() {
+  local signal=$1 after=$2 tool begin
+  shift 2
+  "$@" >"$OUT" 2>"$ERR" &
+  tool=$!
+  sleep "$(printf '%d.%03d' $((after / 1000)) $((after % 1000)))"
+  begin=$(date +%s%3N)
+  kill "-$signal" "$tool" 2>/dev/null
+  wait "$tool" 2>/dev/null
+  status=$?
+  ms=$(($(date +%s%3N) - begin))
+}
+long=("$STAMPEDE" live tests/live/day.yaml --pooler "$pooler")
+for after in 0 3 7 12 18 25 33 42 60 90 150 400 900; do
+  for signal in TERM INT; do
+    ends "$signal" "$after" "${long[@]}"
+    # 143: before the tool listens to it.
+    check "SIG$signal after $after ms ($status)" test "$status" = 130 -o "$status" = 143
+    check "SIG$signal after $after ms ends it within 2 s ($ms ms)" test "$ms" -lt 2000
+    nothing_left "after SIG$signal, $after ms"
+  done
+  ends KILL "$after" "${long[@]}"
+  for _ in {1..20}; do [[ -z $(ls "$TMPDIR") ]] || sleep 0.1; done
+  nothing_left "after SIGKILL, $after ms"
+done
+# Model and binary side by side, and many orders.
+for after in 20 300 800; do
+  ends TERM "$after" "$STAMPEDE" live --conform pool-sizing s29-shared-cap-bad --pooler "$pooler"
+  check "--conform, SIGTERM after $after ms ($status, $ms ms)" test "$status" = 130 -o "$status" = 143 -a "$ms" -lt 2000
+  ends TERM "$after" "$STAMPEDE" live --explore tests/live/hit.yaml --strategy random --max-runs 100000 --pooler "$pooler"
+  check "--explore, SIGTERM after $after ms ($status, $ms ms)" test "$status" = 130 -o "$status" = 143 -a "$ms" -lt 2000
+  nothing_left "--conform and --explore, $after ms"
+done
