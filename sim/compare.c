@@ -23,7 +23,7 @@ const RunResult *compare_result(const CompareInput *in, const ComparedCase *c, S
 bool compare_alone(const SweepPlan *p, const GPtrArray *results, guint combination) {
   const RunResult *b = result_at(p, results, combination, SIDE_BASELINE, 0),
                   *q = result_at(p, results, combination, SIDE_PATCH, 0);
-  return b && q && !b->seeded && !q->seeded;
+  return b && q && !b->seeded && !q->seeded && !b->real_clock && !q->real_clock;
 }
 
 /* Did it end before its time? Then it measured only a part. */

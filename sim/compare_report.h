@@ -6,6 +6,8 @@
 typedef struct {
   const Comparison *comparison;
   const char *subject; /* "suite proc-array", "connect-storm", "3 scenarios" */
+  const char *command; /* NULL: compare */
+  const char *figures; /* where they come from, in words; NULL: simulated, with the costs of the plan's profile */
   const ScenarioOptions *base;
   double wall_ms; /* of the tool itself: with jobs the only thing that differs between runs */
   guint jobs;
@@ -28,6 +30,7 @@ const char *compare_spot_word(const ComparedCase *c, const ComparedSpot *s);
 /* Of a check that the two sides do not judge alike, or that is violated: "check proc-array-sorted: not-violated, with
  * the patch unknown"; NULL where there is nothing to say that the case's `why` does not. */
 char *compare_check_words(const ComparedCase *c, const ComparedCheck *k);
+const char *compare_caveat(const Comparison *c, Side side); /* why its figures are worth less; NULL: they are not */
 char *compare_interval_words(const ComparedCase *c);
 char *compare_change_words(const ComparedCase *c);
 char *compare_effect_words(const ComparedCase *c);

@@ -50,15 +50,15 @@ static void append_seeds(const Comparison *c, GString *out) {
 
 static void print_head(const Telling *t) {
   g_autofree char *threshold = compare_number(t->c->in->threshold * 100);
+  g_autofree char *costs = g_strconcat("simulated, with the costs of profile ", t->c->in->plan->profile, NULL);
   const char *bold = t->markdown ? "**" : "";
-  g_string_append_printf(t->out, "%sstampede %s%s  compare %s  baseline %s  patch %s  ", bold, STAMPEDE_VERSION, bold,
-                         t->r->subject, t->c->in->side[SIDE_BASELINE], t->c->in->side[SIDE_PATCH]);
+  g_string_append_printf(t->out, "%sstampede %s%s  %s %s  baseline %s  patch %s  ", bold, STAMPEDE_VERSION, bold,
+                         t->r->command ? t->r->command : "compare", t->r->subject, t->c->in->side[SIDE_BASELINE],
+                         t->c->in->side[SIDE_PATCH]);
   append_seeds(t->c, t->out);
-  g_string_append_printf(
-      t->out,
-      "\nsimulated, with the costs of profile %s; better and worse: the whole interval (95 %%, paired "
-      "bootstrap) is beyond %s %%\n\n",
-      t->c->in->plan->profile, threshold);
+  g_string_append_printf(t->out,
+                         "\n%s; better and worse: the whole interval (95 %%, paired bootstrap) is beyond %s %%\n\n",
+                         t->r->figures ? t->r->figures : costs, threshold);
 }
 
 /* ---- cases ---- */
@@ -173,6 +173,14 @@ static void add_unexplained(const Telling *t, GPtrArray *lines) {
   }
 }
 
+static void add_caveats(const Telling *t, GPtrArray *lines) {
+  static const char *const words[SIDES] = {"baseline", "patch"};
+  for (Side s = 0; s < SIDES; s++) {
+    const char *caveat = compare_caveat(t->c, s);
+    if (caveat) g_ptr_array_add(lines, g_strdup_printf("%s: %s", words[s], caveat));
+  }
+}
+
 static void print_lines(const Telling *t) {
   g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
   bool open = false, few = false;
@@ -191,6 +199,7 @@ static void print_lines(const Telling *t) {
                                     BOOTSTRAP_LEAST));
   add_gates(t, lines);
   add_unexplained(t, lines);
+  add_caveats(t, lines);
   if (lines->len) g_string_append_c(t->out, '\n');
   for (guint i = 0; i < lines->len; i++) print_line(t, lines->pdata[i]);
 }

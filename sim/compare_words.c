@@ -76,6 +76,14 @@ char *compare_check_words(const ComparedCase *c, const ComparedCheck *k) {
                          why ? "; " : "", why ? why : "");
 }
 
+const char *compare_caveat(const Comparison *c, Side side) {
+  for (guint i = 0; i < c->cases->len; i++) {
+    const RunResult *r = compare_result(c->in, c->cases->pdata[i], side, 0);
+    if (r && r->caveat) return r->caveat;
+  }
+  return NULL;
+}
+
 typedef struct {
   double faults, ms;
 } Weight;

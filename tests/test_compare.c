@@ -456,6 +456,29 @@ static void markdown(void) {
   compared_clear(&c);
 }
 
+/* Two programs, one of them on a clock of its own: where figures come from is told, and that a seed says nothing of the
+ * next one. */
+static void of_programs(void) {
+  Compared c;
+  begin(&c, 6);
+  compared_values(&c, 0, "warm.connect_ms", about_100, about_90);
+  RunResult *one = compared_result(&c, 0, SIDE_PATCH, 0);
+  one->caveat = g_strdup("best effort: it is not gated");
+  expect(compare_alone(c.plan, c.in.results, 0));
+  one->real_clock = true;
+  expect(!compare_alone(c.plan, c.in.results, 0));
+  g_autoptr(Comparison) k = compare(&c.in);
+  CompareReport r = {.comparison = k, .subject = "small", .command = "live --against", .figures = "two programs"};
+  r.base = &c.base;
+  g_autoptr(GString) text = g_string_new(NULL);
+  compare_text(&r, text, false);
+  expect(strstr(text->str, "  live --against small  baseline "));
+  expect(strstr(text->str, "\ntwo programs; better and worse: "));
+  expect(strstr(text->str, "\n  patch: best effort: it is not gated\n"));
+  expect(!strstr(text->str, "baseline: best effort") && !strstr(text->str, "simulated"));
+  compared_clear(&c);
+}
+
 /* ---- suites ---- */
 
 static void bundled_suite(void) {
@@ -532,6 +555,7 @@ int main(void) {
                                                    {"json", json},
                                                    {"curves", curves},
                                                    {"markdown", markdown},
+                                                   {"of_programs", of_programs},
                                                    {"bundled suite", bundled_suite},
                                                    {"bad suites", bad_suites},
                                                    {"no direction of nothing", no_direction_of_nothing},

@@ -83,6 +83,9 @@ static int start(const App *app, char **names, const LiveFlags *f, const CliOpti
   if (f->against && (f->conform || f->explore || f->replay || !names[0] || f->repeat < 1))
     return cli_refuse(EXIT_INPUT,
                       "--against takes SCENARIOs, a --repeat of 1 or more, and no --conform, --explore or --replay");
+  if (f->against && o->trace)
+    return cli_refuse(EXIT_INPUT, "--against writes no trace; --trace with --pooler alone does, for one of the two");
+  if (f->markdown && o->json) return cli_refuse(EXIT_INPUT, "--json and --markdown both want stdout; give one of them");
   if (f->against) return live_against(app, names, &live, f, o);
   if (f->conform) return live_conform(app, names, &live, f, o);
   if (f->replay && names[0]) return cli_refuse(EXIT_INPUT, "--replay takes the scenario from the trace");
