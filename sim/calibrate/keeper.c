@@ -2,8 +2,12 @@
  *
  * It has a session of its own, so that no Ctrl-C reaches it; it ends when the last writer of the lifeline has closed
  * it, which the kernel does for a parent that was killed. Should it be killed itself, the server gets SIGQUIT as its
- * parent dies (PR_SET_PDEATHSIG, asked for after the change of user, which would clear it). */
+ * parent dies (PR_SET_PDEATHSIG, asked for after the change of user, which would clear it).
+ *
+ * initdb's servers that stand alone clear System V and POSIX shared memory at their end, and not when they are killed:
+ * initdb alone is killed, they see the end of their input, and the keeper, which inherits them, waits for that. */
 #include "sim/calibrate/keeper.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <grp.h>
@@ -11,12 +15,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STOP_MS = 15000 };
+enum { STOP_MS = 15000, POLL_US = 5000 };
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at) {
   (void)st, (void)type, (void)at;
@@ -45,9 +50,12 @@ static pid_t spawn(const KeeperPlan *plan, const char *const *argv) {
   signal(SIGTERM, SIG_DFL);
   signal(SIGHUP, SIG_DFL);
   if (plan->plain_malloc) setenv("GLIBC_TUNABLES", "glibc.malloc.mxfast=0:glibc.malloc.tcache_count=0", 1);
-  if (chdir(plan->dir) != 0) _exit(1);
+  if (chdir(plan->dir) != 0) {
+    fprintf(stderr, "error: %s: %s\n", plan->dir, strerror(errno));
+    _exit(1);
+  }
   execv(argv[0], (char *const *)(const void *)argv);
-  perror("error: exec");
+  fprintf(stderr, "error: %s: %s\n", argv[0], strerror(errno));
   _exit(1);
 }
 
@@ -61,12 +69,24 @@ static bool child_ended(const KeeperPlan *plan, pid_t child, int timeout_ms) {
   return on[0].revents != 0;
 }
 
+/* Waits until no child is left, inherited ones among them. */
+static bool all_ended(int timeout_ms) {
+  for (int waited_us = 0; waited_us < timeout_ms * 1000; waited_us += POLL_US) {
+    pid_t one;
+    while ((one = waitpid(-1, NULL, WNOHANG)) > 0) continue;
+    if (one < 0) return true;
+    usleep(POLL_US);
+  }
+  return false;
+}
+
 /* Backends have sessions of their own: the server's own SIGQUIT ends them, and what is left of its group goes last. */
 static void end(const KeeperPlan *plan, pid_t child, int number) {
   kill(child, number);
   if (!child_ended(plan, child, STOP_MS)) kill(child, SIGKILL);
+  if (all_ended(STOP_MS)) return;
   kill(-child, SIGKILL);
-  waitpid(child, NULL, 0);
+  all_ended(STOP_MS);
 }
 
 static void take_streams(const KeeperPlan *plan) {
@@ -80,6 +100,7 @@ static void take_streams(const KeeperPlan *plan) {
 
 void keeper_main(const KeeperPlan *plan) {
   setsid();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
   signal(SIGHUP, SIG_IGN);

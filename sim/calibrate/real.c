@@ -3,13 +3,16 @@
 #include "sim/calibrate/proc_figures.h"
 #include "sim/calibrate/pg_session.h"
 
+static bool go_on(const RealStorm *p, GError **error) {
+  if (!p->interrupted || !g_atomic_int_get(p->interrupted)) return true;
+  g_set_error(error, CALIBRATE_ERROR, CALIBRATE_ERROR_INTERRUPTED, "interrupted");
+  return false;
+}
+
 static bool connect_one(const RealStorm *p, PgSession *s, StormBackend *b, GError **error) {
   ProcFigures f;
   gint64 from = g_get_monotonic_time();
-  if (p->interrupted && g_atomic_int_get(p->interrupted)) {
-    g_set_error(error, CALIBRATE_ERROR, CALIBRATE_ERROR_INTERRUPTED, "interrupted");
-    return false;
-  }
+  if (!go_on(p, error)) return false;
   if (!pg_session_open(s, p->socket, error)) return false;
   *b = (StormBackend){.connect_ms = (double)(g_get_monotonic_time() - from) / 1e3};
   if (!proc_figures(s->pid, &f, error)) {
@@ -47,7 +50,7 @@ static bool iteration(const RealStorm *p, guint k, PgSession *open, StormIterati
   if (p->full && k + 1 == p->order->iterations->len) p->full(p->data);
   for (guint i = 0; i < leaving->len; i++) {
     guint who = g_array_index(leaving, guint, i);
-    if (!pg_session_close(&open[who], error)) return false;
+    if (!go_on(p, error) || !pg_session_close(&open[who], error)) return false;
     g_array_append_val(out->leaving, who);
   }
   return true;
