@@ -65,16 +65,31 @@ check_contains 'Parse error' "$ERR"
 check_status 2 "${postgres[@]}" --beside "$SCRATCH/no-such.json"
 check_contains 'no-such.json' "$ERR"
 
-# In each phase: initdb, the server's start, while clients connect.
-for phase in data/PG_VERSION data/postmaster.pid .s.PGSQL.5432; do
+# In each phase: initdb, the server that it makes catalogs with, the real one's start, while clients connect. Shared memory of
+# System V has the inode of the data directory for its key.
+for phase in data/PG_VERSION data/global/pg_control data/postmaster.pid .s.PGSQL.5432; do
   "${postgres[@]}" --clients 100 >"$OUT" 2>"$ERR" </dev/null &
   tool=$!
   for _ in {1..600}; do compgen -G "$TMPDIR/stampede-server*/$phase" >/dev/null && break; sleep 0.02; done
+  key=$(printf '0x%08x' $(($(stat -c %i "$TMPDIR"/stampede-server*/data) & 0xffffffff)))
   kill -INT "$tool"
   wait "$tool"
   check "130 once there is $phase" test $? = 130
   check "nothing left once there was $phase" nothing_left
+  check "no shared memory left once there was $phase" test -z "$(ipcs -m | grep "^$key")"
 done
+
+# A directory by a link, and a name that is no single item of a list of directories unless quoted: it serves, and is gone.
+mkdir "$SCRATCH/real, one" && ln -s "real, one" "$SCRATCH/link"
+check_status 0 "${postgres[@]}" --clients 2 --iterations 1 --dir "$SCRATCH/link"
+check "what the link led to is removed" test ! -e "$SCRATCH/real, one"
+mkdir -m 700 "$SCRATCH/closed"
+if ((UID == 0)); then
+  check_status 4 env TMPDIR="$SCRATCH/closed" "${postgres[@]}"
+  check_contains 'Permission denied' "$ERR"
+fi
+check_status 4 "${postgres[@]}" --dir "$ERR"
+check_contains 'is not a directory' "$ERR"
 
 check_status 2 "$STAMPEDE" calibrate postgres
 check_contains '--bin' "$ERR"

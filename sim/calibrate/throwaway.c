@@ -71,12 +71,20 @@ static bool take_given(const char *dir, GError **error) {
     return fail(error, "%s: a server is running here already", dir);
   if (g_mkdir(dir, 0700) == 0) return true;
   if (errno != EEXIST) return fail(error, "%s: %s", dir, g_strerror(errno));
+  if (!g_file_test(dir, G_FILE_TEST_IS_DIR)) return fail(error, "%s: is not a directory", dir);
   return is_empty(dir) || fail(error, "%s: is not empty; the server's directory is removed at the end", dir);
+}
+
+/* What is removed at the end is the directory, not a link to it. */
+static char *without_links(char *dir) {
+  g_autofree char *given = dir, *real = realpath(dir, NULL); /* malloc'ed, which is what GLib allocates with */
+  return g_strdup(real ? real : given);
 }
 
 static char *take_directory(const char *given, const KeeperPlan *plan, GError **error) {
   g_autofree char *dir = given ? g_canonicalize_filename(given, NULL) : NULL;
   if (dir && !take_given(dir, error)) return NULL;
+  if (dir) dir = without_links(dir);
   if (!dir) dir = g_dir_make_tmp("stampede-server-XXXXXX", error);
   if (!dir) return NULL;
   if (strlen(dir) + sizeof "/.s.PGSQL.5432" > sizeof((struct sockaddr_un){0}).sun_path)
@@ -90,6 +98,13 @@ static char *take_directory(const char *given, const KeeperPlan *plan, GError **
 }
 
 /* ---- starting ---- */
+
+/* unix_socket_directories is a list: what stands in quotes is one of it, commas, blanks and doubled quotes included. */
+static char *quoted(const char *dir) {
+  g_auto(GStrv) parts = g_strsplit(dir, "\"", -1);
+  g_autofree char *doubled = g_strjoinv("\"\"", parts);
+  return g_strdup_printf("\"%s\"", doubled);
+}
 
 static char *settings_argv(const ThrowawayRequest *r, const char *dir, GPtrArray *argv) {
   char *data = g_build_filename(dir, "data", NULL);
@@ -105,7 +120,7 @@ static char *settings_argv(const ThrowawayRequest *r, const char *dir, GPtrArray
   g_ptr_array_add(argv, g_strdup("-D"));
   g_ptr_array_add(argv, g_strdup(data));
   g_ptr_array_add(argv, g_strdup("-k"));
-  g_ptr_array_add(argv, g_strdup(dir));
+  g_ptr_array_add(argv, quoted(dir));
   for (guint pass = 0; pass < 2; pass++)
     for (const char *const *s = pass ? r->settings : fixed; s && *s; s++) {
       g_ptr_array_add(argv, g_strdup("-c"));
@@ -133,7 +148,8 @@ static bool fork_keeper(Throwaway *t, const ThrowawayRequest *r, KeeperPlan *pla
   return t->keeper > 0 || fail(error, "fork: %s", g_strerror(errno));
 }
 
-/* What the log says went wrong: its last line of a kind that matters; initdb's own words where there is none. */
+/* What the log says went wrong: its last line of a kind that matters, a PANIC before all (what follows one is that the
+ * server recovers); initdb's own words where there is none. */
 static char *last_words(const Throwaway *t) {
   g_autofree char *path = g_build_filename(t->dir, "log", NULL), *text = NULL;
   char *said = NULL;
@@ -141,13 +157,16 @@ static char *last_words(const Throwaway *t) {
   if (!g_file_get_contents(path, &text, NULL, NULL)) return g_strdup("it left no log");
   g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
   for (char **line = lines; *line; line++) {
-    const char *at = strstr(*line, "FATAL:");
+    const char *at = strstr(*line, "PANIC:");
+    bool panic = at != NULL;
+    if (!at) at = strstr(*line, "FATAL:");
     if (!at) at = strstr(*line, "error:");
     if (!at && (error || !strstr(*line, "initdb: ") || strstr(*line, ": removing "))) continue;
     error |= at != NULL;
     if (!at) at = *line;
     g_free(said);
     said = g_strdup(at);
+    if (panic) break;
   }
   return said ? said : g_strdup("its log does not say why");
 }
