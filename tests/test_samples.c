@@ -1,8 +1,10 @@
 /* Statistics of measurements, with clocks that are made up: medians and quartiles known beforehand, and what is
  * refused. */
+#include "sim/calibrate/bench.h"
 #include "sim/calibrate/machine.h"
 #include "sim/calibrate/samples.h"
 #include "tests/harness.h"
+#include <sched.h>
 
 /* A clock that goes on by the next of a list at every second look: batch i takes step[i % n]. */
 typedef struct {
@@ -124,15 +126,43 @@ static void one_bad_cost_refuses_the_profile(void) {
   machine_clear(&m);
 }
 
+/* A measurement that failed leaves no profile that would pass for a measured one; huge pages need not be there. */
+static void a_failed_measurement_refuses_the_profile(void) {
+  Measured huge = {.cost = COST_FAULT_HUGE, .name = "huge"}, fault = {.cost = COST_FAULT_WRITE, .name = "fault"};
+  Machine m = {.all = g_array_new(FALSE, FALSE, sizeof(Measured))};
+  g_array_append_val(m.all, huge);
+  expect_str(machine_worthless(&m), NULL);
+  g_array_append_val(m.all, fault);
+  g_autofree char *why = machine_worthless(&m);
+  expect(why && g_str_has_prefix(why, "fault: could not be measured"));
+  machine_clear(&m);
+}
+
+/* What one core does alone is no hand-over to another. */
+static void one_core_measures_nothing_between_two(void) {
+  cpu_set_t before, one;
+  expect_int(sched_getaffinity(0, sizeof before, &before), ==, 0);
+  CPU_ZERO(&one);
+  for (guint i = 0; !CPU_COUNT(&one); i++)
+    if (CPU_ISSET(i, &before)) CPU_SET(i, &one);
+  expect_int(sched_setaffinity(0, sizeof one, &one), ==, 0);
+  expect_int(bench_handover().n, ==, 0);
+  expect_int(bench_message().n, ==, 0);
+  expect_int(bench_line().n, ==, 0);
+  expect_int(sched_setaffinity(0, sizeof before, &before), ==, 0);
+}
+
 int main(void) {
-  return suite_run("samples",
-                   (const Case[]){{"quartiles of known values", quartiles_of_known_values},
-                                  {"a steady clock", a_steady_clock},
-                                  {"disturbances are left out", disturbances_are_left_out},
-                                  {"what is refused", what_is_refused},
-                                  {"a batch that fails", a_batch_that_fails},
-                                  {"a difference is by each side's units", a_difference_is_by_each_sides_units},
-                                  {"no time is told", no_time_is_told},
-                                  {"one bad cost refuses the profile", one_bad_cost_refuses_the_profile},
-                                  {0}});
+  return suite_run(
+      "samples", (const Case[]){{"quartiles of known values", quartiles_of_known_values},
+                                {"a steady clock", a_steady_clock},
+                                {"disturbances are left out", disturbances_are_left_out},
+                                {"what is refused", what_is_refused},
+                                {"a batch that fails", a_batch_that_fails},
+                                {"a difference is by each side's units", a_difference_is_by_each_sides_units},
+                                {"no time is told", no_time_is_told},
+                                {"one bad cost refuses the profile", one_bad_cost_refuses_the_profile},
+                                {"a failed measurement refuses the profile", a_failed_measurement_refuses_the_profile},
+                                {"one core measures nothing between two", one_core_measures_nothing_between_two},
+                                {0}});
 }

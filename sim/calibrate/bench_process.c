@@ -196,7 +196,7 @@ static SampleStats rounds(bool one_core, void (*answer)(Pair *), void (*ask)(voi
   SampleStats s = {0};
   if (p == MAP_FAILED || sched_getaffinity(0, sizeof before, &before) != 0) return s;
   two_cores(core);
-  if (!one_core && core[0] == core[1] && ask == ask_line) n = 0; /* there is no other core to fetch a line from */
+  if (!one_core && core[0] == core[1]) n = 0; /* there is no other core to wake, or to fetch a line from */
   if (n && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, p->ends) == 0) {
     pid_t other = fork();
     if (other == 0) {

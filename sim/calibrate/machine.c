@@ -98,12 +98,20 @@ void machine_clear(Machine *m) {
   if (m->all) g_array_unref(m->all);
 }
 
+/* Huge pages, fault-around and a second core are not everywhere. */
+static bool may_be_missing(CostId cost) {
+  return cost == COST_FAULT_HUGE || cost == COST_FAULT_AROUND_PAGE || cost == COST_LINE_TRANSFER ||
+         cost == COST_LOCK_HANDOVER || cost == COST_NETWORK;
+}
+
 char *machine_worthless(const Machine *m) {
   if (m->late)
     return g_strdup_printf("%s: the time was over before it could be measured; is the machine busy?", m->late);
   for (guint i = 0; i < m->all->len; i++) {
     const Measured *one = &g_array_index(m->all, Measured, i);
-    if (!one->stats.n || one->cost == COST_COUNT) continue;
+    if (one->cost == COST_COUNT || (!one->stats.n && may_be_missing(one->cost))) continue;
+    if (!one->stats.n)
+      return g_strdup_printf("%s: could not be measured; are there memory and processes to be had?", one->name);
     g_autofree char *why = sample_worthless(&one->stats);
     if (why) return g_strdup_printf("%s: %s", one->name, why);
   }

@@ -10,7 +10,7 @@ typedef struct {
   CostId cost;       /* COST_COUNT: of use to the reader only */
   const char *name;  /* the cost's key, or a word of its own */
   const char *what;  /* how it was measured, in words */
-  SampleStats stats; /* ns a unit; n = 0: it could not be */
+  SampleStats stats; /* ns a unit; n = 0: it could not be measured */
 } Measured;
 
 typedef struct {

@@ -11,11 +11,14 @@ static char *ns_text(double ns) {
 static void rows(const Machine *m, const char *lead, GString *out) {
   g_string_append_printf(out, "%s%-26s %10s   %-24s %7s %7s  %s\n", lead, "cost", "median", "quartiles", "spread",
                          "samples", "measured by");
+  bool late = false;
   for (guint i = 0; i < m->all->len; i++) {
     const Measured *one = &g_array_index(m->all, Measured, i);
     const SampleStats *s = &one->stats;
+    late |= one->name == m->late;
     if (!s->n) {
-      g_string_append_printf(out, "%s%-26s not to be had here: %s\n", lead, one->name, one->what);
+      g_string_append_printf(out, "%s%-26s %s: %s\n", lead, one->name, late ? "no time was left" : "not to be had here",
+                             one->what);
       continue;
     }
     g_autofree char *median = ns_text(s->median), *low = ns_text(s->low), *high = ns_text(s->high),
