@@ -18,6 +18,26 @@ char *calibrate_command_words(int argc, char **argv) {
   return g_strdup(s->str);
 }
 
+char *calibrate_profile_name(const char *output, const char *otherwise) {
+  if (!output || output_is_stdout(output)) return g_strdup(otherwise);
+  char *name = g_path_get_basename(output);
+  if (g_str_has_suffix(name, ".yaml")) name[strlen(name) - strlen(".yaml")] = '\0';
+  return name;
+}
+
+int calibrate_output(const char *output, bool json) {
+  enum { LONGEST = 100 };
+  if (!output) return EXIT_MET;
+  if (json && output_is_stdout(output))
+    return cli_refuse(EXIT_INPUT, "-o - and --json both want stdout; give one of them a file");
+  g_autofree char *name = calibrate_profile_name(output, "stdout");
+  gsize n = strlen(name);
+  if (!g_ascii_isalnum(*name) || strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_.") != n || n > LONGEST)
+    return cli_refuse(
+        EXIT_INPUT, "-o %s: a profile is called like its file: a letter or digit, then letters, digits, - _ .", output);
+  return cli_writable(output);
+}
+
 static int help(void) {
   g_autoptr(GString) s = g_string_new("Usage:\n  stampede calibrate KIND [OPTION...]\n\nKinds:\n");
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)

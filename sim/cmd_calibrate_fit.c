@@ -272,8 +272,7 @@ static int run_fit(const App *app, const FitOptions *o, const CliOptions *common
   for (char **set = common->sets; set && *set; set++) g_ptr_array_add(f.sets, g_strdup(*set));
   if (o->start) g_ptr_array_add(f.sets, g_strconcat("machine.profile=", o->start, NULL));
   g_ptr_array_add(f.sets, NULL);
-  f.name = g_path_get_basename(o->output ? o->output : "fitted");
-  if (g_str_has_suffix(f.name, ".yaml")) f.name[strlen(f.name) - 5] = '\0';
+  f.name = calibrate_profile_name(o->output, "fitted");
   GError *error = NULL;
   int status = fit(&f, &error) ? tell(&f) : give_up(&f, error);
   fit_clear(&f);
@@ -286,9 +285,7 @@ static int check_options(const FitOptions *o, const CliOptions *common) {
     return cli_refuse(EXIT_INPUT, "--global, --evals, --seeds: 0 or more (seeds at most 100); --jobs: 1 to 256");
   if (common->junit || common->trace)
     return cli_refuse(EXIT_INPUT, "calibrate fit writes a profile (-o FILE), no --junit or --trace");
-  if (common->json && o->output && output_is_stdout(o->output))
-    return cli_refuse(EXIT_INPUT, "-o - and --json both want stdout; give one of them a file");
-  return o->output ? cli_writable(o->output) : EXIT_MET;
+  return calibrate_output(o->output, common->json);
 }
 
 static void options_clear(FitOptions *o) {

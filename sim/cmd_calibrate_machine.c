@@ -37,8 +37,7 @@ static int tell(const Machine *m, const char *profile, const char *refused, cons
 }
 
 static int write_profile(const Machine *m, const Scenario *start, const MachineOptions *o, const char *command) {
-  g_autofree char *name = g_path_get_basename(output_is_stdout(o->output) ? "machine" : o->output);
-  if (g_str_has_suffix(name, ".yaml")) name[strlen(name) - 5] = '\0';
+  g_autofree char *name = calibrate_profile_name(o->output, "machine");
   g_autoptr(GString) profile = g_string_new(NULL);
   machine_profile(m, start, name, command, profile);
   return cli_write(o->output, fill_text, profile);
@@ -70,9 +69,7 @@ static int measure(const App *app, const MachineOptions *o, const CliOptions *co
 static int check_options(const MachineOptions *o, const CliOptions *common) {
   if (common->junit || common->trace || common->sets || common->seed)
     return cli_refuse(EXIT_INPUT, "calibrate machine has no use for --junit, --trace, --set or --seed");
-  if (o->output && common->json && output_is_stdout(o->output))
-    return cli_refuse(EXIT_INPUT, "-o - and --json both want stdout; give one of them a file");
-  return o->output ? cli_writable(o->output) : EXIT_MET;
+  return calibrate_output(o->output, common->json);
 }
 
 int cmd_calibrate_machine(const App *app, int argc, char **argv) {

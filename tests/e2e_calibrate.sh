@@ -44,6 +44,14 @@ cp "$SCRATCH/mine.yaml" "$SCRATCH/assets/profiles/"
 check_status 0 env STAMPEDE_DATA="$SCRATCH/assets" "$STAMPEDE" run "$SCRATCH/small.yaml" --set machine.profile=mine
 check_contains 'profile mine'
 
+# A profile is called like its file: what nothing could name afterwards is refused before the search.
+for name in "it's mine" '#mine' 'a: b' -mine .yaml ''; do
+  check_status 2 timeout 60 "${endless[@]}" -o "$SCRATCH/$name.yaml"
+  check_contains 'called like its file' "$ERR"
+done
+check_status 0 "${fit[@]}" --global 0 --evals 1 -o -
+check_contains 'profile: fitted'
+
 check_status 2 "${fit[@]}" --free memory.fault_write=2us:1us
 check_contains 'below the upper' "$ERR"
 check_status 2 "${fit[@]}" --free memory.fault_wrote=1us:2us
