@@ -44,7 +44,6 @@ static const char *senseless(const CheckFlags *f, const ScheduleFlags *g, Schedu
     return "--store, --reduce, --max-states, --max-memory, --max-depth and --deepen are for models whose states are "
            "kept; schedules of a subject have --max-schedules, --max-steps and --max-time";
   if (f->jobs < 1 || f->jobs > 64) return "--jobs takes 1 to 64";
-  if (g->races && f->jobs != 1) return "--races goes with --jobs 1";
   if (g->preemptions < -1 || g->delays < -1) return "--preemptions and --delays take 0 or more";
   if ((g->preemptions >= 0 || g->delays >= 0) && s != SCHEDULES_DFS)
     return "--preemptions and --delays are for --strategy dfs: a bound takes away from dpor what it relies on";
@@ -92,8 +91,6 @@ int check_subject(const App *app, const Scenario *s, const CliOptions *o, const 
   if (!strategy_of(f->strategy, &strategy))
     return cli_refuse(EXIT_INPUT, "--strategy %s: for a subject there are dpor, dfs, random, pct", f->strategy);
   const char *why = senseless(f, g, strategy);
-  if (!why && g->races && scenario_is(s, "machine.memory_order", "tso"))
-    why = "--races is of the program, not of a memory order: leave machine.memory_order at sc";
   if (why) return cli_refuse(EXIT_INPUT, "%s", why);
   bool walks = strategy == SCHEDULES_RANDOM || strategy == SCHEDULES_PCT;
   int n = f->walks ? f->walks : WALKS_DEFAULT;

@@ -1,7 +1,6 @@
 /* schedules.c - see schedules.h: what all searches do with a program, and their result. schedules_tree.c goes through
  * the tree of schedules, schedules_split.c with several processes, schedules_walk.c draws them. */
 #include "checks/schedules_parts.h"
-#include "checks/schedules_races.h"
 #include <time.h>
 
 /* ---- the program, a step at a time ---- */
@@ -34,20 +33,20 @@ void schedules_step(Schedules *s, guint p) {
   s->result->steps++;
 }
 
-static bool is_buffer(const Schedules *s, guint p) {
+bool schedules_is_buffer(const Schedules *s, guint p) {
   return s->program->buffers && p >= s->program->buffers && p < 2 * s->program->buffers;
 }
 
 /* Who went last before event i, store buffers aside; G_MAXUINT: nobody. */
 guint schedules_last(const Schedules *s, guint i) {
-  while (i > 0 && is_buffer(s, order_event(&s->order, i - 1)->process)) i--;
+  while (i > 0 && schedules_is_buffer(s, order_event(&s->order, i - 1)->process)) i--;
   return i ? order_event(&s->order, i - 1)->process : G_MAXUINT;
 }
 
 /* A process that is left while it could go on was preempted. A round of spinning gives way by itself. */
 bool schedules_preempts(const Schedules *s, guint i, uint64_t ready, guint p) {
   guint last = schedules_last(s, i);
-  if (last == G_MAXUINT || is_buffer(s, p)) return false;
+  if (last == G_MAXUINT || schedules_is_buffer(s, p)) return false;
   return p != last && (ready & process_bit(last)) && s->next[last].kind != OPERATION_SPIN;
 }
 
@@ -138,7 +137,7 @@ void schedules_cover_step(Schedules *s, guint i, uint64_t ready, guint p) {
   guint last = schedules_last(s, i);
   if (last == G_MAXUINT || !(ready & process_bit(last)) || s->next[last].kind == OPERATION_SPIN) return;
   if (!(ready & ~buffers_of(s) & ~process_bit(last))) return;
-  bool taken = p != last && !is_buffer(s, p);
+  bool taken = p != last && !schedules_is_buffer(s, p);
   *tally_at(&s->result->coverage.points, (uintptr_t)s->next[last].pc) |= POINT_SEEN | (taken ? POINT_TAKEN : 0);
 }
 
@@ -163,37 +162,6 @@ double schedules_chance_of_news(const SchedulesResult *r) {
   return r->schedules ? (double)tally_count(&r->coverage.classes, 1) / (double)r->schedules : 1;
 }
 
-/* ---- races ---- */
-
-static bool same_access(const Operation *a, const Operation *b) {
-  return a->pc == b->pc && a->object == b->object;
-}
-static bool same_accesses(const ScheduleRace *a, const Race *b) {
-  return (same_access(&a->first, &b->first) && same_access(&a->second, &b->second)) ||
-         (same_access(&a->first, &b->second) && same_access(&a->second, &b->first));
-}
-
-static void keep_race(void *data, const Race *r) {
-  Schedules *s = data;
-  for (guint i = 0; i < s->result->races->len; i++)
-    if (same_accesses(s->result->races->pdata[i], r)) return;
-  ScheduleRace *new = g_new0(ScheduleRace, 1);
-  *new = (ScheduleRace){r->first, r->second, {r->processes[0], r->processes[1]}, r->at[0], NULL};
-  new->order = g_array_new(FALSE, FALSE, sizeof(guint));
-  for (guint i = 0; i <= r->at[1]; i++) g_array_append_val(new->order, order_event(&s->order, i)->process);
-  g_ptr_array_add(s->result->races, new);
-}
-
-static void race_free(void *data) {
-  ScheduleRace *r = data;
-  g_array_unref(r->order);
-  g_free(r);
-}
-
-void schedules_races(Schedules *s) {
-  if (s->options->races) races_find(&s->order, keep_race, s);
-}
-
 /* ---- results ---- */
 
 ScheduleFinding *schedule_finding_new(const char *words, guint preemptions) {
@@ -214,7 +182,7 @@ void schedule_finding_free(void *data) {
 SchedulesResult *schedules_result_new(void) {
   SchedulesResult *r = g_new0(SchedulesResult, 1);
   r->findings = g_ptr_array_new_with_free_func(schedule_finding_free);
-  r->races = g_ptr_array_new_with_free_func(race_free);
+  r->races = g_ptr_array_new_with_free_func(schedule_race_free);
   return r;
 }
 

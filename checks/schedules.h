@@ -43,7 +43,7 @@ typedef struct {
   guint max_steps;           /* of one schedule; what goes on longer is cut, and that is told */
   uint64_t max_schedules;    /* 0: any number; random, pct: how many to run */
   double max_seconds;        /* 0: any time */
-  bool races;                /* look for accesses that nothing puts in order; goes with one job */
+  bool races;                /* look for accesses that nothing puts in order */
   guint changes;             /* pct: changes of priority in a schedule (the paper's d - 1) */
   guint length;              /* pct: steps of a schedule (the paper's k); 0: as many as the first one had */
   uint64_t seed;             /* random, pct */
@@ -67,11 +67,13 @@ typedef struct {
   bool fewest; /* shrunk: none that breaks the same has fewer preemptions, nor as many and fewer steps */
 } ScheduleFinding;
 
+/* Of all schedules that show it the one in which the process changes least often, then the shortest, then the first. */
 typedef struct {
   Operation first, second;
   guint processes[2];
   guint first_at; /* step of the first; the second's is the last */
-  GArray *order;  /* of guint: the schedule, up to the second */
+  guint changes;
+  GArray *order; /* of guint: the schedule, up to the second */
 } ScheduleRace;
 
 typedef enum { SCHEDULES_EXHAUSTED, SCHEDULES_FOUND, SCHEDULES_LIMIT, SCHEDULES_INTERRUPTED } SchedulesStop;

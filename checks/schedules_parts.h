@@ -54,8 +54,8 @@ void schedules_step(Schedules *s, guint p);
 guint schedules_last(const Schedules *s, guint i);
 /* Process p is about to do event i; counts what could be preempted, and whether it was. */
 void schedules_cover_step(Schedules *s, guint i, uint64_t ready, guint p);
-void schedules_races(Schedules *s);     /* of the schedule so far, which goes no further */
 void schedules_cover_end(Schedules *s); /* a schedule is whole */
+bool schedules_is_buffer(const Schedules *s, guint p);
 bool schedules_preempts(const Schedules *s, guint i, uint64_t ready, guint p);
 bool schedules_judge(Schedules *s, bool end); /* broken; kept among the findings */
 bool schedules_over(Schedules *s);            /* enough is found, or a limit; result->stop says which */
@@ -68,6 +68,11 @@ double schedules_cpu(void);
 SchedulesResult *schedules_result_new(void);
 ScheduleFinding *schedule_finding_new(const char *words, guint preemptions);
 void schedule_finding_free(void *f);
+
+/* ---- schedules_raced.c ---- */
+void schedules_races(Schedules *s); /* of the schedule so far, which goes no further */
+void schedules_races_add(SchedulesResult *all, SchedulesResult *part); /* of a part whose turn has come */
+void schedule_race_free(void *race);
 
 /* ---- schedules_tree.c ---- */
 void schedules_search_init(Search *x, const ScheduleProgram *p, const SchedulesOptions *o, SchedulesResult *r);

@@ -82,11 +82,11 @@ static void one(Walks *w, uint64_t number) {
     schedules_judge(s, true);
     s->result->schedules += 1;
     schedules_cover_end(s);
-    schedules_races(s);
     if (s->options->at_end) s->options->at_end(s->options->user, s->program->data);
   } else {
     s->result->schedules += s->result->findings->len > 0;
   }
+  schedules_races(s);
   s->result->longest = MAX(s->result->longest, s->order.events->len);
 }
 

@@ -187,13 +187,31 @@ static ScheduleFinding *take_finding(MessageReader *r) {
   return f;
 }
 
+static void put_race(GByteArray *out, const ScheduleRace *r) {
+  message_put(out, r, sizeof *r); /* where code is is the same in all workers; the order comes behind */
+  message_put(out, &(guint32){r->order->len}, sizeof(guint32));
+  message_put(out, r->order->data, r->order->len * sizeof(guint));
+}
+
+static ScheduleRace *take_race(MessageReader *r) {
+  ScheduleRace *race = g_new(ScheduleRace, 1);
+  guint32 steps;
+  message_take(r, race, sizeof *race);
+  message_take(r, &steps, sizeof steps);
+  race->order = g_array_new(FALSE, FALSE, sizeof(guint));
+  g_array_set_size(race->order, steps);
+  message_take(r, race->order->data, steps * sizeof(guint));
+  return race;
+}
+
 void message_put_result(GByteArray *out, const ScheduleProgram *p, const SchedulesResult *r) {
   guint64 counts[] = {r->schedules, r->redundant, r->cut,           r->bounded,
                       r->steps,     r->longest,   r->findings->len, (guint64)(uintptr_t)r->cut_at,
-                      r->cut_in};
+                      r->cut_in,    r->races->len};
   g_autoptr(GByteArray) told = g_byte_array_new();
   message_put(out, counts, sizeof counts);
   for (guint i = 0; i < r->findings->len; i++) put_finding(out, r->findings->pdata[i]);
+  for (guint i = 0; i < r->races->len; i++) put_race(out, r->races->pdata[i]);
   coverage_put(&r->coverage, out);
   if (p->tell) p->tell(p->data, told);
   message_put(out, &(guint32){told->len}, sizeof(guint32));
@@ -202,7 +220,7 @@ void message_put_result(GByteArray *out, const ScheduleProgram *p, const Schedul
 
 SchedulesResult *message_take_result(MessageReader *r, GByteArray *told) {
   SchedulesResult *part = schedules_result_new();
-  guint64 c[9];
+  guint64 c[10];
   guint32 bytes;
   message_take(r, c, sizeof c);
   part->schedules = c[0], part->redundant = c[1], part->cut = c[2], part->bounded = c[3], part->steps = c[4];
@@ -210,6 +228,7 @@ SchedulesResult *message_take_result(MessageReader *r, GByteArray *told) {
   part->cut_at = (const void *)(uintptr_t)c[7]; /* where a subject's code is is the same in all workers */
   part->cut_in = (guint)c[8];
   for (guint64 i = 0; i < c[6]; i++) g_ptr_array_add(part->findings, take_finding(r));
+  for (guint64 i = 0; i < c[9]; i++) g_ptr_array_add(part->races, take_race(r));
   coverage_take(&part->coverage, &r->at);
   message_take(r, &bytes, sizeof bytes);
   g_byte_array_append(told, r->at, bytes);
@@ -228,6 +247,7 @@ void schedules_add(SchedulesResult *all, SchedulesResult *part) {
   coverage_put(&part->coverage, covered);
   const guint8 *at = covered->data;
   coverage_take(&all->coverage, &at);
+  schedules_races_add(all, part);
   all->longest = MAX(all->longest, part->longest);
   while (part->findings->len) {
     ScheduleFinding *f = g_ptr_array_steal_index(part->findings, 0);

@@ -100,5 +100,12 @@ check_status 0 "$STAMPEDE" check "$SCRATCH/add.yaml" --races
 check_contains 'no race in these schedules'
 check_status 1 "$STAMPEDE" check "$SCRATCH/add.yaml" --races --set subject=proc-array-add-unlocked
 check_contains 'race: a writes proc array+0 at add proc-array-add.c:79; b reads proc array+0 at add proc-array-add.c:79'
-refused '--races goes with --jobs 1' "$SCRATCH/add.yaml" --races --jobs 2
-refused 'leave machine.memory_order at sc' "$SCRATCH/add.yaml" --races --set machine.memory_order=tso
+# The same races whoever looks for them, and store by store where stores are buffered.
+check_status 1 "$STAMPEDE" check "$SCRATCH/add.yaml" --races --set subject=proc-array-add-unlocked --json --all 2
+cp "$OUT" "$SCRATCH/one"
+check_status 1 "$STAMPEDE" check "$SCRATCH/add.yaml" --races --set subject=proc-array-add-unlocked --json --all 2 --jobs 3
+check_same <(grep -v measured "$SCRATCH/one") <(grep -v measured "$OUT")
+check_status 0 "$STAMPEDE" check "$SCRATCH/add.yaml" --races --set machine.memory_order=tso
+check_contains 'no race in these schedules'
+check_status 1 "$STAMPEDE" check "$SCRATCH/add.yaml" --races --set subject=proc-array-add-unlocked --set machine.memory_order=tso
+check_contains 'race: a stores proc array+0 at add proc-array-add.c:79; b reads proc array+0 at add proc-array-add.c:79'

@@ -30,7 +30,7 @@ static int races(const Did *did, guint n) {
     order_push(&o, did[i].process, &op);
     order_event(&o, i)->failed = did[i].failed;
   }
-  races_find(&o, count, &found);
+  races_find(&o, RACES_RIGHT, count, &found);
   order_clear(&o);
   return found;
 }

@@ -361,8 +361,19 @@ void subject_touch_atomic(const volatile void *at, uint64_t bytes, MemAccess acc
                           const void *pc) {
   touch_atomic(at, bytes, access, update, order, pc);
 }
-/* A compare-and-exchange that fails has an order of its own, no stronger than this. */
 #define UPDATES(order) touch_atomic(a, sizeof *a, MEM_WRITE, true, order, PC)
+
+/* A compare-and-exchange that fails is a load, with an order of its own. */
+static __attribute__((noinline)) void touch_exchange(const volatile void *a, uint64_t bytes, int order, int failed,
+                                                     const void *pc) {
+  hooks.unless = (uint8_t)(1 + failed);
+  touch_atomic(a, bytes, MEM_WRITE, true, order, pc);
+  hooks.unless = 0;
+}
+static bool exchanged(bool so) {
+  if (!so && subject_here->interleave) interleave_exchange_failed();
+  return so;
+}
 
 #define ATOMIC(bits, type)                                                                                             \
   HOOK(type, atomic##bits##_load, const volatile type *a, int order);                                                  \
@@ -377,21 +388,18 @@ void subject_touch_atomic(const volatile void *at, uint64_t bytes, MemAccess acc
   }                                                                                                                    \
   HOOK(int, atomic##bits##_compare_exchange_strong, volatile type *a, type *c, type v, int order, int failed);         \
   int hook_atomic##bits##_compare_exchange_strong(volatile type *a, type *c, type v, int order, int failed) {          \
-    (void)failed;                                                                                                      \
-    UPDATES(order);                                                                                                    \
-    return __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                \
+    touch_exchange(a, bits / 8, order, failed, PC);                                                                    \
+    return exchanged(__atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));                     \
   }                                                                                                                    \
   HOOK(int, atomic##bits##_compare_exchange_weak, volatile type *a, type *c, type v, int order, int failed);           \
   int hook_atomic##bits##_compare_exchange_weak(volatile type *a, type *c, type v, int order, int failed) {            \
-    (void)failed;                                                                                                      \
-    UPDATES(order);                                                                                                    \
-    return __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                \
+    touch_exchange(a, bits / 8, order, failed, PC);                                                                    \
+    return exchanged(__atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));                     \
   }                                                                                                                    \
   HOOK(type, atomic##bits##_compare_exchange_val, volatile type *a, type c, type v, int order, int failed);            \
   type hook_atomic##bits##_compare_exchange_val(volatile type *a, type c, type v, int order, int failed) {             \
-    (void)failed;                                                                                                      \
-    UPDATES(order);                                                                                                    \
-    __atomic_compare_exchange_n(a, &c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                      \
+    touch_exchange(a, bits / 8, order, failed, PC);                                                                    \
+    exchanged(__atomic_compare_exchange_n(a, &c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));                           \
     return c;                                                                                                          \
   }
 #define MODIFY(bits, type, name, builtin)                                                                              \

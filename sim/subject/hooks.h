@@ -32,6 +32,7 @@ typedef struct {
   int64_t mapped;           /* and how many pages of `as` they mapped that it has not counted yet */
   uint64_t watch_count;     /* what `watched` is while shared memory is counted */
   uint8_t atomic;           /* of the access under way: 0, else 1 + its memory order */
+  uint8_t unless;           /* and that of a compare-and-exchange which fails */
   bool update;              /* it loads and stores as one */
   int64_t lines, seq_lines; /* fetched by others than followers' stores, as Touch has them */
   uintptr_t seen[HOOKS_SEEN];

@@ -15,8 +15,12 @@ static void stop_before(OperationKind kind, uint64_t object, uint64_t bytes, con
   Interleave *x = here();
   Runner *r = x->running;
   r->next = (Operation){.kind = kind, .bytes = (uint32_t)bytes, .object = object, .pc = pc, .atomic = hooks.atomic};
+  r->next.unless = hooks.unless;
+  r->next.fences = r->fences;
+  r->next.blind = kind == OPERATION_UPDATE && !hooks.update;
   r->next.left_out = r->left_out;
   r->left_out = 0;
+  r->fences = FENCED_NONE;
   if (r->kept_bytes && ++r->kept_stops > 1) r->kept_bytes = 0;
   coro_yield(subject_here->running->stack);
   if (x->callers_wanted) x->n_callers = subject_chain(pc, x->callers, CHAIN_MOST), x->callers_wanted = false;
@@ -42,8 +46,28 @@ void interleave_access(const void *pc, uint64_t at, uint64_t bytes, MemAccess ac
   if (kind == OPERATION_WRITE || kind == OPERATION_UPDATE) interleave_log(here(), at, bytes);
 }
 
+static uint8_t fence_of(int order) {
+  if (order == __ATOMIC_RELAXED) return FENCED_NONE;
+  if (order == __ATOMIC_RELEASE) return FENCED_RELEASE;
+  return order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME ? FENCED_ACQUIRE : FENCED_BOTH;
+}
+
+/* One that stops is in order with others by itself; none but a locked one does (x86). */
 void interleave_fence(int order, const void *pc) {
+  static const uint8_t then[][FENCED_BOTH + 1] = {
+      [FENCED_NONE] = {FENCED_NONE, FENCED_ACQUIRE, FENCED_RELEASE, FENCED_BOTH},
+      [FENCED_ACQUIRE] = {FENCED_ACQUIRE, FENCED_ACQUIRE, FENCED_BOTH, FENCED_BOTH},
+      [FENCED_RELEASE] = {FENCED_RELEASE, FENCED_RELEASE_ACQUIRE, FENCED_RELEASE, FENCED_BOTH},
+      [FENCED_BOTH] = {FENCED_BOTH, FENCED_BOTH, FENCED_BOTH, FENCED_BOTH},
+      [FENCED_RELEASE_ACQUIRE] = {FENCED_RELEASE_ACQUIRE, FENCED_RELEASE_ACQUIRE, FENCED_BOTH, FENCED_BOTH}};
+  Runner *r = here()->running;
+  if (!r) return; /* a check looks */
+  r->fences = then[r->fences][fence_of(order)];
   if (here()->tso && order == __ATOMIC_SEQ_CST) stop_before(OPERATION_FENCE, 0, 0, pc);
+}
+
+void interleave_exchange_failed(void) {
+  here()->failed = true;
 }
 
 const void *interleave_keep(const void *from, uint64_t bytes) {
@@ -219,8 +243,9 @@ static void run_calls(Interleave *x, Runner *r) {
 
 void interleave_go(Interleave *x, Runner *r) {
   Operation op = r->next;
-  hooks.atomic = 0;
+  hooks.atomic = hooks.unless = 0;
   hooks.update = false;
+  r->fences = FENCED_NONE;
   x->running = r;
   if (x->tso) tso_show(x, r, &op);
   run_calls(x, r);

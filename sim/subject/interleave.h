@@ -38,7 +38,8 @@ void interleave_way_back(Interleave *x, bool wanted);
 typedef enum { INTERLEAVE_READY, INTERLEAVE_WAITS, INTERLEAVE_ENDED } InterleaveState;
 /* What p does next. Whether OPERATION_SPIN waits is left to the caller. */
 InterleaveState interleave_pending(const Interleave *x, int p, Operation *out);
-/* Does it. *failed: a try did not get what it wanted; *changed: memory, a lock or a count is not as it was. */
+/* Does it. *failed: a try did not get what it wanted, a compare-and-exchange found something else; *changed: memory, a
+ * lock or a count is not as it was. */
 void interleave_step(Interleave *x, int p, bool *failed, bool *changed);
 /* What checks have looked at so far, as an operation that reads all of it; the whole of each structure that they looked
  * into. It only grows. */

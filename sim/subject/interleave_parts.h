@@ -10,6 +10,7 @@ typedef struct {
   guint call; /* under way */
   bool ended;
   uint16_t left_out; /* for the next operation */
+  uint8_t fences;    /* since the last one */
   Operation next;
   /* What was loaded by the first half of a copy. Code has a pointer to it on its stack, so it never moves; room that
    * was outgrown lives on. */

@@ -23,6 +23,9 @@ typedef enum {
   OPERATION_LOCAL   /* nobody notices */
 } OperationKind;
 
+/* Fences that come one after the other, as one: what was acquired by the time of the last release is released. */
+enum { FENCED_NONE, FENCED_ACQUIRE, FENCED_RELEASE, FENCED_BOTH, FENCED_RELEASE_ACQUIRE };
+
 typedef struct {
   OperationKind kind;
   uint32_t bytes;  /* of memory */
@@ -33,6 +36,9 @@ typedef struct {
   uint32_t store;
   bool own;       /* a load that is answered by what is in its process's buffer */
   uint8_t atomic; /* of memory: 0 not, else 1 + the C memory order (__ATOMIC_RELAXED ...) */
+  uint8_t unless; /* of a compare-and-exchange: 1 + the order that it has where it fails, as a load; 0: it is none */
+  uint8_t fences; /* FENCED_*: of its process, since the operation before; they put in order and wait for nothing */
+  bool blind;     /* an update that loads nothing: a store that nothing may overtake */
   /* The lock that it would have taken, were that not left out. A load then, of what who takes that lock looks at. */
   uint16_t left_out;
 } Operation;

@@ -137,6 +137,7 @@ void subject_go_back(Subject *s, int process, const guint8 *from);
 /* ---- interleave*.c, on a subject's stack: what objects.c and hooks.c leave to it ---- */
 void interleave_access(const void *pc, uint64_t at, uint64_t bytes, MemAccess access);
 void interleave_fence(int order, const void *pc);
+void interleave_exchange_failed(void);                         /* the access just made: a compare that did not hold */
 void interleave_looked(uint64_t at);                           /* by a check */
 const void *interleave_keep(const void *from, uint64_t bytes); /* a copy, until the next; `from` while nobody runs */
 void interleave_lock(StmLock lock, bool shared, const void *pc);
