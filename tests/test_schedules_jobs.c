@@ -14,6 +14,14 @@ static void same_result(const char *name, guint jobs, const SchedulesResult *a, 
   expect_int(b->steps, ==, a->steps);
   expect_int(b->stop, ==, a->stop);
   expect(same);
+  expect_int(b->races->len, ==, a->races->len);
+  for (guint i = 0; i < MIN(a->races->len, b->races->len); i++) {
+    const ScheduleRace *f = a->races->pdata[i], *g = b->races->pdata[i];
+    expect(f->first.pc == g->first.pc && f->second.pc == g->second.pc);
+    expect_int(g->at, ==, f->at);
+    expect_int(g->order->len, ==, f->order->len);
+    expect_int(memcmp(g->order->data, f->order->data, MIN(f->order->len, g->order->len) * sizeof(guint)), ==, 0);
+  }
   expect_int(b->findings->len, ==, a->findings->len);
   for (guint i = 0; i < MIN(a->findings->len, b->findings->len); i++) {
     const ScheduleFinding *f = a->findings->pdata[i], *g = b->findings->pdata[i];
@@ -55,6 +63,21 @@ static void any_number_of_jobs(void) {
   jobs_agree(peterson(true), bounded_too);
 }
 
+static void jobs_see_the_same_races(void) {
+  Program all[] = {last_zero(8), writers(5), stores(2, 5), peterson(true), indexer(12), spin_lock(3)};
+  SchedulesOptions racing = reduced, random = {.strategy = SCHEDULES_RANDOM, .max_schedules = 2000, .seed = 4};
+  racing.races = random.races = true;
+  for (guint i = 0; i < G_N_ELEMENTS(all); i++) {
+    ScheduleProgram p = abstract_program(&all[i]);
+    SchedulesOptions o = racing;
+    o.max_steps = 500;
+    g_autoptr(SchedulesResult) r = schedules_search(&p, &o);
+    expect_int(r->races->len, >, 0);
+    jobs_agree(all[i], racing);
+    jobs_agree(all[i], random);
+  }
+}
+
 /* Who is tried early must find those asleep that will have been tried before. */
 static void sleepers_are_missed(void) {
   Program g = readers(8);
@@ -79,6 +102,7 @@ static void any_number_of_walkers(void) {
 
 int main(void) {
   return suite_run("schedules, jobs", (const Case[]){{"any number of jobs", any_number_of_jobs},
+                                                     {"jobs see the same races", jobs_see_the_same_races},
                                                      {"missed sleepers are seen", sleepers_are_missed},
                                                      {"any number of walkers", any_number_of_walkers},
                                                      {NULL, NULL}});
