@@ -18,7 +18,7 @@ static void same_result(const char *name, guint jobs, const SchedulesResult *a, 
   for (guint i = 0; i < MIN(a->races->len, b->races->len); i++) {
     const ScheduleRace *f = a->races->pdata[i], *g = b->races->pdata[i];
     expect(f->first.pc == g->first.pc && f->second.pc == g->second.pc);
-    expect_int(g->at, ==, f->at);
+    expect_int(g->first_at, ==, f->first_at);
     expect_int(g->order->len, ==, f->order->len);
     expect_int(memcmp(g->order->data, f->order->data, MIN(f->order->len, g->order->len) * sizeof(guint)), ==, 0);
   }
