@@ -140,6 +140,58 @@ check_status 1 "$STAMPEDE" check add.yaml --races --all 9 --json # its check is 
 check "each of its races is declared, and each declaration needed" jq -e \
   '(.races | length) > 9 and all(.races[]; .declared != null) and .races_unused == []' "$OUT"
 
+# --- a message passed by an atomic: in order exactly where it is released and acquired, by its order or by a fence, in
+# both memory orders; a compare-and-exchange that fails has its second order
+cat >message.c <<'END_OF_C'
+#include "stampede_subject.h"
+static int64_t *data;
+static int *flag;
+static void start(void) {
+  data = stm_shared("data", sizeof *data, 64);
+  flag = stm_shared("flag", sizeof *flag, 64);
+}
+static void post(int64_t how) {
+  *data = 1;
+  if (how == 0) __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+  if (how == 1) __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+  if (how == 2) __atomic_store_n(flag, 1, __ATOMIC_SEQ_CST);
+  if (how == 3) { __atomic_thread_fence(__ATOMIC_RELEASE); __atomic_store_n(flag, 1, __ATOMIC_RELAXED); }
+  if (how == 4) __atomic_fetch_add(flag, 1, __ATOMIC_ACQUIRE);
+}
+static int swapped(int failed) {
+  int expected = 9;
+  if (failed) __atomic_compare_exchange_n(flag, &expected, 9, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  else __atomic_compare_exchange_n(flag, &expected, 9, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  return expected;
+}
+static void take(int64_t how) {
+  int seen = how == 0 ? __atomic_load_n(flag, __ATOMIC_RELAXED) : how == 1 ? __atomic_load_n(flag, __ATOMIC_ACQUIRE)
+    : how == 2 ? __atomic_load_n(flag, __ATOMIC_SEQ_CST) : how == 3 ? __atomic_load_n(flag, __ATOMIC_RELAXED)
+    : swapped(how == 5);
+  if (how == 3) __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  if (seen) *data = 2;
+}
+static const StampedeEntry entries[] = {{"post", "", post}, {"take", "", take}};
+const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "message", .about = "a message",
+  .start = start, .entries = entries, .n_entries = sizeof entries / sizeof *entries};
+END_OF_C
+printf 'subject: message\nabout: a message\nsources: [message.c]\n' >message.yaml
+check_status 0 "$STAMPEDE" subject build --quiet --manifest message.yaml -o message.so
+message() { # HOW-POSTED HOW-TAKEN STATUS
+  printf '%s\n' 'scenario: message' 'about: one posts, one takes' 'subject: ./message.so' 'processes:' \
+    "  - {name: a, script: [{call: post, with: $1}]}" "  - {name: b, script: [{call: take, with: $2}]}" >message-s.yaml
+  check_status "$3" "$STAMPEDE" check message-s.yaml --races --set machine.memory_order=sc
+  check_status "$3" "$STAMPEDE" check message-s.yaml --races --set machine.memory_order=tso --jobs 2
+}
+for posted in 0 1 2 3 4; do
+  for taken in 0 1 2 3 4 5; do
+    case $posted$taken in
+    [123][1235]) message "$posted" "$taken" 0 ;;
+    *) message "$posted" "$taken" 1 ;;
+    esac
+  done
+done
+
 # --- declarations that are wrong: one line with the place
 wrong() {
   manifest "$1"
