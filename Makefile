@@ -110,10 +110,10 @@ $(BUILD)/tests/test_subject $(BUILD)/tests/test_interleave $(BUILD)/tests/bench_
 $(BUILD)/tests/test_gate: TEST_FLAGS = -DGATE_LIBRARY='"$(BUILD)/stampede-gate.so"' -DPOOLERS='"$(BUILD)/tests/live"'
 $(BUILD)/tests/test_gate: | $(GATE) $(POOLERS)
 # As a distribution builds its programs: calls checked by the C library are other functions, which the gate must know too.
-$(BUILD)/tests/live/%: tests/live/%.c $(BUILD)/flags
+$(BUILD)/tests/live/%: tests/live/%.c $(wildcard tests/live/*.h) $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $@
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -g -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -o $@ $< -pthread
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -g -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -I. -o $@ $< -pthread
 $(BUILD)/tests/live/tiny-static: tests/live/tiny.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $@

@@ -1,5 +1,6 @@
-/* test_gate.c - the gate by itself: tests/live/calls.c behind it, call by call. What each prints is what the same
- * program prints without a gate (each call's manual says so), with times that are exact, as virtual ones are. */
+/* test_gate.c - the gate by itself: tests/live/calls.c and ready.c behind it, call by call. What each prints is what
+ * the same program prints without a gate (each call's manual says so), with times that are exact, as virtual ones are.
+ */
 #include "sim/live/gate.h"
 #include "tests/harness.h"
 #include <elf.h>
@@ -42,8 +43,8 @@ static char *finish(LiveGate *g, GateState *last) {
   return live_gate_log_tail(g, 100);
 }
 
-static char *output(const char *what, GateClockKind clock, uint64_t seed) {
-  g_autoptr(LiveGate) g = start("calls", what, clock, seed);
+static char *output(const char *program, const char *what, GateClockKind clock, uint64_t seed) {
+  g_autoptr(LiveGate) g = start(program, what, clock, seed);
   GateState s;
   char *text = finish(g, &s);
   expect_int(s, ==, GATE_ENDED);
@@ -52,10 +53,14 @@ static char *output(const char *what, GateClockKind clock, uint64_t seed) {
   return text;
 }
 
-static void prints(const char *what, const char *expected) {
-  g_autofree char *own = output(what, GATE_CLOCK_OWN, 1), *follows = output(what, GATE_CLOCK_FAKETIME, 1);
+static void both_print(const char *program, const char *what, const char *expected) {
+  g_autofree char *own = output(program, what, GATE_CLOCK_OWN, 1),
+                  *follows = output(program, what, GATE_CLOCK_FAKETIME, 1);
   expect_str(own, expected);
   expect_str(follows, expected);
+}
+static void prints(const char *what, const char *expected) {
+  both_print("calls", what, expected);
 }
 
 static void sleeps(void) {
@@ -115,14 +120,37 @@ static void sockets(void) {
 }
 /* 0, 1, 2 are its own; what the gate has stands above all that a program uses, and is not to be closed. */
 static void descriptors(void) {
-  g_autofree char *text = output("descriptors", GATE_CLOCK_OWN, 1);
+  g_autofree char *text = output("calls", "descriptors", GATE_CLOCK_OWN, 1);
   expect_str(text, "0 first 3\n0 lines 1\n5 nap");
+}
+
+/* timerfd_create(2): what is read is how often it has expired, an edge comes once until then, a child and a copy share
+ * it, arming anew forgets. */
+static void timers(void) {
+  both_print("ready", "periods",
+             "1000 poll 1\n2125 read 3\n2125 left 375 500\n2500 read 1\n2750 read 1\n2750 left 0 0\n3750 poll 0");
+  both_print("ready", "edges", "0 read -1 1\n100 epoll 1\n550 epoll 0\n550 read 5\n600 epoll 1");
+  both_print("ready", "moments",
+             "100 left 300 0\n400 poll 1\n400 read 2\n400 left 250 300\n750 was 200 300\n750 poll 0\n750 left 0 0\n"
+             "3750 poll 0");
+  both_print("ready", "shares",
+             "1000 read 1\n1250 read 1\n1750 poll 1\n1750 read 1\n1750 left 500 500\n1750 closed -1 1");
+  both_print("ready", "refusals", "0 create -1 1 -1 1\n0 settime -1 1 -1 1\n0 no timer -1 1 -1 1");
+}
+static void events(void) {
+  both_print("ready", "events", "1000 eventfd_write 0\n1000 eventfd_read 0 7\n1500 poll 0");
+  both_print("ready", "signals", "1000 poll 0\n2000 signal 14\n2500 signal 17");
+}
+static void files(void) {
+  both_print("ready", "locks", "0 at once -1\n1000 flock 0\n2000 fcntl 0");
+  both_print("ready", "closes", "0 next 1\n200 poll 0\n205 nap");
 }
 
 /* The same from the same seed; another from another, and in each process. */
 static void randoms(void) {
-  g_autofree char *a = output("randoms", GATE_CLOCK_OWN, 7), *b = output("randoms", GATE_CLOCK_OWN, 7),
-                  *c = output("randoms", GATE_CLOCK_OWN, 8);
+  g_autofree char *a = output("calls", "randoms", GATE_CLOCK_OWN, 7),
+                  *b = output("calls", "randoms", GATE_CLOCK_OWN, 7),
+                  *c = output("calls", "randoms", GATE_CLOCK_OWN, 8);
   expect_str(a, b);
   expect(strcmp(a, c) != 0);
   g_auto(GStrv) lines = g_strsplit(a, "\n", -1), words = g_strsplit_set(a, " \n", -1);
@@ -215,6 +243,9 @@ int main(void) {
                                           {"the driver chooses who goes on", chosen_order},
                                           {"sockets", sockets},
                                           {"descriptors", descriptors},
+                                          {"timers", timers},
+                                          {"events and signals", events},
+                                          {"locks on files, closing", files},
                                           {"what is random", randoms},
                                           {"stuck", stuck},
                                           {"killed and started again", again},

@@ -1,6 +1,7 @@
 /* calls.c - calls that wait, one by one, for tests/test_gate.c: calls NAME does what it says under names[] and prints
  * what came of it and when, in milliseconds since its start. What it prints behind the gate is known beforehand, to the
  * millisecond; tests/test_gate.c has it. */
+#include "tests/live/saying.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -8,11 +9,8 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -23,44 +21,9 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { NS_MS = 1000000, BIG = 1 << 20 };
-static struct timespec began;
+enum { BIG = 1 << 20 };
 static char *self;
-
-static long ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (t.tv_sec - began.tv_sec) * 1000 + (t.tv_nsec - began.tv_nsec) / NS_MS;
-}
-
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *format, ...) {
-  char line[256];
-  int n = snprintf(line, sizeof line, "%ld ", ms());
-  va_list args;
-  va_start(args, format);
-  n += vsnprintf(line + n, sizeof line - (size_t)n - 1, format, args);
-  va_end(args);
-  line[n++] = '\n';
-  if (write(STDOUT_FILENO, line, (size_t)n) < 0) exit(9);
-}
-
-static struct timespec after(clockid_t clock, long add_ms) {
-  struct timespec t;
-  clock_gettime(clock, &t);
-  t.tv_sec += add_ms / 1000;
-  t.tv_nsec += add_ms % 1000 * NS_MS;
-  if (t.tv_nsec >= 1000 * NS_MS) t.tv_sec++, t.tv_nsec -= 1000 * NS_MS;
-  return t;
-}
-
-static void nap(long n_ms) {
-  struct timespec t = {n_ms / 1000, n_ms % 1000 * NS_MS};
-  while (nanosleep(&t, &t) != 0) continue;
-}
 
 /* ---- time ---- */
 

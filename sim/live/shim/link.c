@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 /* Lines' numbers are kept in a set, so that they can be told from the program's own and closed in a new process. */
-enum { LINES_MOST = 4096, BITS = 64, KEY_ROUNDS = 3 };
+enum { BITS = 64, KEY_ROUNDS = 3 };
 static struct {
   struct sockaddr_un at; /* a copy: a program may write over its environment */
-  uint64_t open[LINES_MOST / BITS];
+  uint64_t open[SHIM_LINES_MOST / BITS];
   pthread_key_t key; /* of a thread's end */
   bool key_there;
   int late; /* a line that its own thread has made, and nobody has told the driver of; 0: none */
@@ -60,14 +60,14 @@ void shim_give_up(void) {
 
 static void note(int fd, bool there) {
   int i = fd - GATE_FD_LEAST;
-  if (i < 0 || i >= LINES_MOST) shim_give_up();
+  if (i < 0 || i >= SHIM_LINES_MOST) shim_give_up();
   uint64_t bit = (uint64_t)1 << i % BITS;
   link_state.open[i / BITS] = there ? link_state.open[i / BITS] | bit : link_state.open[i / BITS] & ~bit;
 }
 
-static bool is_line(int fd) {
+bool shim_is_line(int fd) {
   int i = fd - GATE_FD_LEAST;
-  return i >= 0 && i < LINES_MOST && (link_state.open[i / BITS] >> i % BITS & 1);
+  return i >= 0 && i < SHIM_LINES_MOST && (link_state.open[i / BITS] >> i % BITS & 1);
 }
 
 /* Not closed by exec: the next program finds it (find_line), so that the driver never takes the time between for quiet.
@@ -104,8 +104,8 @@ void shim_line_take(int fd) {
 }
 
 void shim_lines_forget(int but) {
-  for (int fd = GATE_FD_LEAST; fd < GATE_FD_LEAST + LINES_MOST; fd++)
-    if (fd != but && is_line(fd)) shim_line_drop(fd);
+  for (int fd = GATE_FD_LEAST; fd < GATE_FD_LEAST + SHIM_LINES_MOST; fd++)
+    if (fd != but && shim_is_line(fd)) shim_line_drop(fd);
 }
 
 /* A thread ends: after all else that runs at its end, which may wait itself. */
@@ -148,12 +148,6 @@ static __attribute__((constructor)) void start(void) {
   int inherited = find_line();
   take(inherited >= 0 ? inherited : shim_line_new());
   shim_clock = at;
-}
-
-/* Programs that tidy up all descriptors they do not know. */
-SHIM int close(int fd) {
-  if (is_line(fd)) return errno = EBADF, -1;
-  return (int)shim_result(CALL(SYS_close, fd));
 }
 
 /* ---- signals: kernel's sets of 64 ---- */
@@ -216,13 +210,18 @@ static void come_late(void) {
   link_state.late = line;
 }
 
+static int64_t sooner(int64_t a, int64_t b) {
+  return b < 0 || (a >= 0 && a < b) ? a : b;
+}
+
 static void report(Wait *w) {
   if (link_state.late && link_state.late != line) {
     told |= GATE_MADE;
     link_state.late = 0;
   }
   int64_t deadline = w->deadline_ns;
-  if (shim_alarm_ns >= 0 && (deadline < 0 || shim_alarm_ns < deadline)) deadline = shim_alarm_ns;
+  if (!(w->flags & GATE_PARKED)) deadline = sooner(deadline, shim_timers_next());
+  deadline = sooner(deadline, shim_alarm_ns);
   unsigned flags = w->flags | (w->looked ? 0 : GATE_FRESH) | told;
   GateReport r = {pid, tid, w->kind, flags, deadline};
   told = 0;
@@ -240,6 +239,7 @@ Go shim_wait(Wait *w) {
   do n = CALL(SYS_recvfrom, line, L(&a), sizeof a);
   while (n == -EINTR);
   if (n != (long)sizeof a || !a.go) shim_give_up();
+  shim_timers_fire();
   if (shim_is_over(shim_alarm_ns)) {
     shim_alarm_ns = shim_alarm_next();
     CALL(SYS_kill, pid, SIGALRM);

@@ -5,7 +5,8 @@
  *   waits.c    epoll, poll, select, sleeps, signals, children  random.c   what is random
  *   sockets.c  read, write, accept where they would wait       process.c  fork
  *   threads.c  pthread_*, sem_*                                park.c     conditions and futexes
- *   connect.c  connects to servers, which take time
+ *   connect.c  connects to servers, which take time           timers.c   timerfds
+ *   descriptors.c  close, dup, locks on files
  *
  * It calls the kernel by number, never the functions that it stands before. It has no place for errors: where the gate
  * is gone the pooler ends at once, so that it never outlives its driver. All that it keeps belongs to a process whose
@@ -58,10 +59,19 @@ void shim_line_take(int fd);           /* by whom it was made for, which then wa
 void shim_line_drop(int fd);           /* it came to nothing, or is somebody else's now */
 void shim_lines_forget(int but);       /* in a new process: its parent's other lines */
 void shim_woke(void);                  /* the next report says GATE_WOKE */
+enum { SHIM_LINES_MOST = 4096 };
+bool shim_is_line(int fd);
 
 /* ---- time.c ---- */
 extern int64_t shim_alarm_ns;  /* of the monotonic clock; -1: none */
 int64_t shim_alarm_next(void); /* once it has come */
+
+/* ---- timers.c ---- */
+int64_t shim_timers_next(void); /* of the monotonic clock; -1: none */
+void shim_timers_fire(void);    /* those whose time has come are ready to be read */
+void shim_timer_was_read(int fd, void *to, long n);
+void shim_timer_dup(int fd, int as);
+void shim_timers_drop(unsigned first, unsigned last); /* descriptors from first to last are closed */
 
 static inline int64_t shim_now(void) {
   return shim_clock->monotonic_ns;

@@ -81,7 +81,9 @@ static long other(int fd, short events, GateKind kind, long number, const long a
   long r = -EAGAIN;
   while (!shim_ready(fd, events))
     if (!again(&w, fd, kind, false, &r)) return r == -EINTR ? r : shim_call(number, a);
-  return shim_call(number, a);
+  r = shim_call(number, a);
+  if (number == SYS_read) shim_timer_was_read(fd, (void *)a[1], r);
+  return r;
 }
 
 SHIM ssize_t read(int fd, void *to, size_t n) {
