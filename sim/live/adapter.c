@@ -112,6 +112,7 @@ typedef struct {
   const AdapterPlace *at;
   const char *each_pool; /* NULL: `text` is that of a pool */
   const char *each_login;
+  const char *listen; /* where it listens; NULL: the files say it themselves */
   guint pool;
 } Filling;
 
@@ -142,6 +143,7 @@ static char *word(const Filling *f, const char *name, const char **unknown) {
   if (f->each_pool && !strcmp(name, "pools")) return pools_text(f, f->each_pool, true, unknown);
   if (f->each_login && !strcmp(name, "logins")) return pools_text(f, f->each_login, false, unknown);
   if (!strcmp(name, "users")) return users_text(f->c);
+  if (f->listen && !strcmp(name, "listen")) return fill(&(Filling){.c = f->c, .at = f->at}, f->listen, unknown);
   char *value = word_of_pool(f->c, f->pool, f->at, name); /* outside once_each_pool: of the first */
   return value ? value : word_of_pooler(f->c, f->at, name);
 }
@@ -271,15 +273,25 @@ static void clear_file(gpointer data) {
 }
 
 static void check_keys(const Node *root, const PoolerConfig *c, GError **error) {
-  static const char *const keys[] = {"adapter",        "about",           "untried",     "user",      "start",
-                                     "socket",         "console",         "say",         "signals",   "files",
-                                     "once_each_pool", "once_each_login", "environment", "most_pools"};
+  static const char *const keys[] = {"adapter",     "about",      "untried",        "user",
+                                     "start",       "socket",     "console",        "say",
+                                     "signals",     "files",      "once_each_pool", "once_each_login",
+                                     "environment", "most_pools", "over_unix",      "over_tcp"};
   const Node *odd = unknown_key(root, keys, G_N_ELEMENTS(keys)), *most = node_child(root, "most_pools");
   if (odd && !*error) *error = mark_error(&odd->key_mark, odd->key, "an adapter has no such key");
   guint64 n = most && most->text ? g_ascii_strtoull(most->text, NULL, 10) : G_MAXUINT;
   if ((guint64)c->n_pools > n && !*error)
     *error =
         mark_error(&most->mark, "most_pools", "this pooler has no more pools, and the scenario has %d", c->n_pools);
+}
+
+/* A pooler that knows Unix sockets is told in a piece of its own to do without. */
+static const char *listening(const Node *root, const AdapterPlace *place, GError **error) {
+  const char *key = place->port ? "over_tcp" : "over_unix";
+  if (node_child(root, key)) return text_at(root, key, error);
+  if (place->port && node_child(root, "socket") && !*error)
+    *error = mark_error(&root->mark, "over_tcp", "this adapter does not say how its pooler listens over TCP");
+  return NULL;
 }
 
 Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerConfig *c, const AdapterPlace *place,
@@ -294,6 +306,7 @@ Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerCon
   check_keys(root, c, &problem);
   a->user = g_strdup(text_at(root, "user", &problem));
   Filling f = {.c = c, .at = place, .each_pool = text_at(root, "once_each_pool", &problem)};
+  f.listen = listening(root, place, &problem);
   if (node_child(root, "once_each_login")) f.each_login = text_at(root, "once_each_login", &problem);
   if (!place->port) a->socket = filled(&f, root, "socket", text_at(root, "socket", &problem), &problem);
   if (node_child(root, "console")) a->console = g_strdup(text_at(root, "console", &problem));
