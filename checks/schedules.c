@@ -9,6 +9,32 @@ void schedules_restart(Schedules *s) {
   s->program->restart(s->program->data);
 }
 
+/* Rounds of p's loop since anybody else changed anything. */
+static guint rounds_alone(const Order *o, guint p, const void *pc) {
+  guint rounds = 0;
+  for (guint i = o->events->len; i-- > 0;) {
+    const ScheduleEvent *e = order_event(o, i);
+    if (e->process != p && e->changed && operation_touches(e->op.kind)) break;
+    rounds += e->process == p && e->op.kind == OPERATION_SPIN && e->op.pc == pc;
+  }
+  return rounds;
+}
+
+uint64_t schedules_spins_on(const Order *o, const Operation *next, uint64_t waiting) {
+  enum { ROUNDS_MOST = 100 };
+  for (uint64_t left = waiting; left; left &= left - 1) {
+    guint p = (guint)__builtin_ctzll(left);
+    if (next[p].kind == OPERATION_SPIN && next[p].counts && rounds_alone(o, p, next[p].pc) < ROUNDS_MOST)
+      return process_bit(p);
+  }
+  return 0;
+}
+
+static void note_counted(Schedules *s, guint p) {
+  SchedulesResult *r = s->result;
+  if (!r->counted_at) r->counted_at = s->next[p].pc, r->counted_in = p;
+}
+
 uint64_t schedules_look(Schedules *s) {
   uint64_t ready = 0;
   s->alive = 0;
@@ -18,8 +44,9 @@ uint64_t schedules_look(Schedules *s) {
     s->alive |= process_bit(p);
     bool waits = s->next[p].kind == OPERATION_SPIN ? !order_spin_ready(&s->order, p) : state == PROCESS_WAITS;
     if (!waits) ready |= process_bit(p);
+    if (waits && s->next[p].kind == OPERATION_SPIN && s->next[p].counts) note_counted(s, p);
   }
-  return ready;
+  return ready ? ready : schedules_spins_on(&s->order, s->next, s->alive);
 }
 
 void schedules_step(Schedules *s, guint p) {

@@ -85,8 +85,11 @@ typedef struct {
   uint64_t cut;       /* by max_steps */
   const void *cut_at; /* the last operation of the first that was; NULL: none was */
   guint cut_in;       /* its process */
-  uint64_t bounded;   /* places where the bound on preemptions or delays left a process out */
-  uint64_t steps;     /* of the program, without those that only lead back to where a search goes on */
+  /* A loop that counts its rounds: it waited, and what more rounds would have come to was not tried. NULL: none was. */
+  const void *counted_at;
+  guint counted_in;
+  uint64_t bounded; /* places where the bound on preemptions or delays left a process out */
+  uint64_t steps;   /* of the program, without those that only lead back to where a search goes on */
   guint longest;
   Coverage coverage;
   GPtrArray *races;    /* of ScheduleRace, each pair of places and addresses once */

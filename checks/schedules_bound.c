@@ -183,6 +183,7 @@ bool bound_open(Bound *b, const Scenario *s, const CheckTable *checks, GError **
   b->run = result_of(s, b->model);
   b->code = interleave_new(model_subject(b->model), scenario_is(s, "machine.memory_order", "tso"));
   interleave_time_runs_out(b->code, fires(s, "deadline"));
+  interleave_spins_on(b->code, fires(s, "spin"));
   bool right = expect_checks(s, b->model, checks, b->run, error);
   judge_init(&b->judge, b->model, b->code, b->run);
   if (right && leave_locks_out(b, s, error) && add_processes(b, s, error)) return true;

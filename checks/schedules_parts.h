@@ -62,6 +62,8 @@ bool schedules_over(Schedules *s);            /* enough is found, or a limit; re
 ScheduleFinding *schedule_finding_known(const SchedulesResult *r, const char *words); /* that breaks the same; NULL */
 bool schedules_known(const SchedulesResult *r, const char *words);
 uint64_t schedules_done(const SchedulesResult *r);
+/* Beside those who can go on for themselves: nobody can, and a loop that counts its rounds may end by itself. */
+uint64_t schedules_spins_on(const Order *o, const Operation *next, uint64_t waiting);
 void schedules_note_cut(Schedules *s); /* max_steps are reached, not counted yet: where */
 double schedules_seconds(const Schedules *s);
 double schedules_cpu(void);

@@ -1,6 +1,6 @@
 /* schedules_path.c - see schedules_path.h. A process is a lane of its own name in a trace; its store buffer another. */
 #include "checks/schedules_path.h"
-#include "checks/schedules_order.h"
+#include "checks/schedules_parts.h"
 #include "sim/expect.h"
 #include "sim/tracing.h"
 #include <string.h>
@@ -43,14 +43,16 @@ typedef struct {
 
 /* Who could go on. */
 static uint64_t ready(OnePath *k) {
-  uint64_t ready = 0;
+  uint64_t ready = 0, alive = 0;
+  Operation next[SCHEDULE_PROCESSES_MAX];
   for (guint p = 0; p < k->program.processes; p++) {
-    Operation op;
-    bool can = k->program.pending(k->b, p, &op) == PROCESS_READY;
-    if (op.kind == OPERATION_SPIN) can = can && order_spin_ready(&k->order, p);
+    ProcessState state = k->program.pending(k->b, p, &next[p]);
+    bool can = state == PROCESS_READY;
+    if (next[p].kind == OPERATION_SPIN) can = can && order_spin_ready(&k->order, p);
     ready |= (uint64_t)can << p;
+    alive |= (uint64_t)(state != PROCESS_ENDED) << p;
   }
-  return ready;
+  return ready ? ready : schedules_spins_on(&k->order, next, alive);
 }
 
 /* "in leave; holds group lock": what the chart of a trace takes for a process's state. */

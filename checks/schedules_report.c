@@ -12,11 +12,12 @@ static const char *stop_words(const SubjectCheck *c) {
                                       "interrupted"};
   if (c->search->stop != SCHEDULES_EXHAUSTED) return words[c->search->stop];
   if (c->search->cut) return "some orders were cut by --max-steps";
+  if (c->counted) return "more rounds of a loop that counts them were not tried";
   return c->search->bounded ? "every order within the bound was tried" : words[0];
 }
 
 static bool exhausted(const SubjectCheck *c) {
-  return c->search->stop == SCHEDULES_EXHAUSTED && !c->search->cut && !c->search->bounded;
+  return c->search->stop == SCHEDULES_EXHAUSTED && !c->search->cut && !c->counted && !c->search->bounded;
 }
 
 /* ---- text ---- */
@@ -59,6 +60,9 @@ static void text_counts(const SubjectCheck *c, GString *out) {
   report_number(out, 1, r->seconds > 0 ? (double)r->schedules / r->seconds : 0);
   g_string_append_printf(out, " schedules/s; %s\n", c->tso ? "total store order" : "sequentially consistent");
   if (c->cut) g_string_append_printf(out, "cut after %u steps (--max-steps): first %s\n", c->options.max_steps, c->cut);
+  if (c->counted)
+    g_string_append_printf(out, "counts its rounds: %s; explore: {fire: [spin]} tries any number of them\n",
+                           c->counted);
   if (c->options.strategy != SCHEDULES_PCT) return;
   char bound[G_ASCII_DTOSTR_BUF_SIZE];
   g_ascii_formatd(bound, sizeof bound, "%.3g", r->bound);
@@ -219,6 +223,7 @@ void subject_check_json(const SubjectCheck *c, Output *o) {
   report_json_uint(o, "redundant", r->redundant);
   report_json_uint(o, "cut", r->cut);
   report_json_text(o, "cut_at", c->cut);
+  report_json_text(o, "counts_rounds", c->counted);
   report_json_uint(o, "longest", r->longest);
   json_checks(c, o);
   json_told(c, o);

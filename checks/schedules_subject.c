@@ -50,11 +50,10 @@ static void take_points(SubjectCheck *c, const Bound *b) {
   g_ptr_array_sort(c->never, by_words);
 }
 
-static char *cut_words(const Bound *b, const SchedulesResult *r) {
-  if (!r->cut) return NULL;
-  g_autofree char *where = interleave_place(b->code, &(Operation){.pc = r->cut_at});
-  bool observer = bound_is_observer(b, r->cut_in);
-  return g_strdup_printf("%s at %s", observer ? "the checks" : interleave_name(b->code, (int)r->cut_in),
+static char *place_words(const Bound *b, guint process, const void *pc) {
+  g_autofree char *where = interleave_place(b->code, &(Operation){.pc = pc});
+  bool observer = bound_is_observer(b, process);
+  return g_strdup_printf("%s at %s", observer ? "the checks" : interleave_name(b->code, (int)process),
                          where ? where : "?");
 }
 
@@ -214,9 +213,11 @@ SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectChec
     c->observed = b.observer;
     c->never = g_ptr_array_new_with_free_func(g_free);
     take_points(c, &b);
-    c->cut = cut_words(&b, c->search);
+    c->cut = c->search->cut ? place_words(&b, c->search->cut_in, c->search->cut_at) : NULL;
+    c->counted = c->search->counted_at ? place_words(&b, c->search->counted_in, c->search->counted_at) : NULL;
     const SchedulesResult *r = c->search;
-    bool all = r->stop == SCHEDULES_EXHAUSTED && !r->cut && !r->bounded && !r->findings->len && !is_walk(&c->options);
+    bool all = r->stop == SCHEDULES_EXHAUSTED && !r->cut && !r->counted_at && !r->bounded && !r->findings->len &&
+               !is_walk(&c->options);
     if (o->shrink) shrink(&b, c->search, c->options.max_steps);
     for (guint i = 0; i < r->findings->len; i++) g_ptr_array_add(c->told, tell(&b, r->findings->pdata[i]));
     c->options.wanted = NULL; /* the list ends here */
@@ -239,6 +240,7 @@ void subject_check_free(SubjectCheck *c) {
   races_told_free(c->races);
   g_ptr_array_unref(c->without);
   g_free(c->cut);
+  g_free(c->counted);
   schedules_result_free(c->search);
   run_result_free(c->run);
   g_free(c);

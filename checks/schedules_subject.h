@@ -31,6 +31,7 @@ typedef struct {
   GPtrArray *never; /* char*: where a process could be preempted, and in no schedule was, in order */
   RacesTold *races; /* NULL: not looked for */
   guint points;     /* where one could be */
+  char *counted;    /* who counts the rounds of a loop, and where; NULL: nobody does */
   char *cut;        /* who was where when the first schedule was cut: "loop at go x.c:12"; NULL: none was */
 } SubjectCheck;
 

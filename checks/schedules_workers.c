@@ -205,9 +205,18 @@ static ScheduleRace *take_race(MessageReader *r) {
 }
 
 void message_put_result(GByteArray *out, const ScheduleProgram *p, const SchedulesResult *r) {
-  guint64 counts[] = {r->schedules, r->redundant, r->cut,           r->bounded,
-                      r->steps,     r->longest,   r->findings->len, (guint64)(uintptr_t)r->cut_at,
-                      r->cut_in,    r->races->len};
+  guint64 counts[] = {r->schedules,
+                      r->redundant,
+                      r->cut,
+                      r->bounded,
+                      r->steps,
+                      r->longest,
+                      r->findings->len,
+                      (guint64)(uintptr_t)r->cut_at,
+                      r->cut_in,
+                      r->races->len,
+                      (guint64)(uintptr_t)r->counted_at,
+                      r->counted_in};
   g_autoptr(GByteArray) told = g_byte_array_new();
   message_put(out, counts, sizeof counts);
   for (guint i = 0; i < r->findings->len; i++) put_finding(out, r->findings->pdata[i]);
@@ -220,13 +229,15 @@ void message_put_result(GByteArray *out, const ScheduleProgram *p, const Schedul
 
 SchedulesResult *message_take_result(MessageReader *r, GByteArray *told) {
   SchedulesResult *part = schedules_result_new();
-  guint64 c[10];
+  guint64 c[12];
   guint32 bytes;
   message_take(r, c, sizeof c);
   part->schedules = c[0], part->redundant = c[1], part->cut = c[2], part->bounded = c[3], part->steps = c[4];
   part->longest = (guint)c[5];
   part->cut_at = (const void *)(uintptr_t)c[7]; /* where a subject's code is is the same in all workers */
   part->cut_in = (guint)c[8];
+  part->counted_at = (const void *)(uintptr_t)c[10];
+  part->counted_in = (guint)c[11];
   for (guint64 i = 0; i < c[6]; i++) g_ptr_array_add(part->findings, take_finding(r));
   for (guint64 i = 0; i < c[9]; i++) g_ptr_array_add(part->races, take_race(r));
   coverage_take(&part->coverage, &r->at);
@@ -241,6 +252,7 @@ void schedules_add(SchedulesResult *all, SchedulesResult *part) {
   all->redundant += part->redundant;
   if (!all->cut) all->cut_at = part->cut_at, all->cut_in = part->cut_in;
   all->cut += part->cut;
+  if (!all->counted_at) all->counted_at = part->counted_at, all->counted_in = part->counted_in;
   all->bounded += part->bounded;
   all->steps += part->steps;
   g_autoptr(GByteArray) covered = g_byte_array_new();

@@ -11,12 +11,13 @@ cat >bad.c <<'END'
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
-static volatile int *cell, sink;
+static volatile int *cell, *other_cell, sink;
 static uint8_t *byte;
 static StmLock lock, other;
 static StmSemaphore sem;
 static void start(void) {
   cell = stm_shared("cell", sizeof *cell, 64);
+  other_cell = stm_shared("other cell", sizeof *cell, 64);
   byte = stm_shared("byte", 1, 64);
   stm_spin_init(byte, "byte");
   lock = stm_lock_new("lock");
@@ -53,11 +54,25 @@ ENTRY(waits) { if (!stm_semaphore_down_within(sem, a)) *cell = 1; }
 ENTRY(sets) { *cell = (int)a; }
 ENTRY(asserts) { (void)a; assert(*cell == 0); }
 ENTRY(panics) { (void)a; if (*cell) stm_panic("cell is set"); }
+static int rounds;
+ENTRY(gives_up) { int n = 0; while (!*cell) { if (++n > 3 + a) stm_panic("gave up"); stm_spin(); } }
+ENTRY(stops_after) { rounds = 0; while (!*cell && ++rounds <= a) stm_spin(); }
+ENTRY(looks) { while (!*cell + a) stm_spin(); }
+ENTRY(looks_locked) {
+  for (int seen = (int)a; !seen;) {
+    stm_lock_acquire(lock, false);
+    seen = *cell;
+    stm_lock_release(lock);
+    if (!seen) stm_spin();
+  }
+}
+ENTRY(counts) { for (rounds = 0; !*cell; rounds++) { if (a) ++*other_cell; stm_spin(); } }
 ENTRY(gives) { (void)a; stm_lock_release(lock); }
 static bool is_set(char *why, size_t size) { snprintf(why, size, "cell is %d", *cell); return *cell == 1; }
 #define E(name) {#name, "misdeed", name}
 static const StampedeEntry entries[] = {E(loops), E(idles), E(threads), E(forks), E(writes), E(prints), E(keeps), E(spins),
-  E(crosses), E(ups), E(downs), E(sets), E(asserts), E(panics), E(gives), E(waits)};
+  E(crosses), E(ups), E(downs), E(sets), E(asserts), E(panics), E(gives), E(waits), E(gives_up),
+  E(stops_after), E(looks), E(looks_locked), E(counts)};
 static const StampedeCheck checks[] = {{"never-set", "cell is never 1", is_set, false}};
 const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "bad", .about = "bad",
   .start = start, .entries = entries, .n_entries = sizeof entries / sizeof *entries, .checks = checks, .n_checks = 1};
@@ -132,6 +147,40 @@ timed 0 'never-set                    holds' 500 check
 timed 1 'never-set                    violated: cell is 1' 500 check --set 'explore.fire=[deadline]'
 timed 1 'never-set                violated' 500 run
 timed 0 'never-set                not-violated' 2000 run
+
+# --- a spin loop that counts its rounds: nothing holds, as another round comes to something else; one that gives up is
+# no deadlock; with spin fired each number of rounds is tried: the store before each of the n + 1 looks, or after all, and the
+# check's look before or after the store: 2 (n + 2)
+does no-panic 0 'more rounds of a loop that counts them were not tried' gives_up '{call: sets, with: 2}'
+check_contains "counts its rounds: p1 at gives_up bad.c:$(line 'ENTRY(gives_up)'); explore: {fire: [spin]}"
+check_lacks ' holds'
+check_status 1 "$STAMPEDE" check s.yaml --set 'explore.fire=[spin]'
+check_contains 'no-panic                     violated: gave up'
+does no-deadlock 0 'exhausted: 1 schedules' '{call: stops_after, with: 5}'
+check_status 0 "$STAMPEDE" check s.yaml --json --set 'expect=[]'
+check_contains '"counts_rounds": "p1 at stops_after bad.c:'
+check_contains '"end": "more rounds of a loop that counts them were not tried"'
+does no-deadlock 0 'counts its rounds: p1' '{call: stops_after, with: 6}' '{call: sets, with: 2}'
+check_status 0 "$STAMPEDE" check s.yaml --set 'explore.fire=[spin]'
+check_contains 'no-deadlock                  holds'
+check_contains 'exhausted: 16 schedules'
+# one whose rounds leave all as it was, with a lock in them or not: exact as before, and a deadlock where nobody comes
+for loop in looks looks_locked; do
+  does no-deadlock 0 'no-deadlock                  holds' "$loop" '{call: sets, with: 2}'
+  check_lacks 'counts its rounds'
+  does no-deadlock 1 'violated: p1 waits: spins at '"$loop" "$loop"
+done
+# one that counts for ever is a deadlock too, after some rounds more; in a process's variable or in shared memory
+does no-deadlock 1 'violated: p1 waits: spins at counts' counts
+does no-deadlock 1 'violated: p1 waits: spins at counts' '{call: counts, with: 1}'
+scenario no-deadlock looks >s.yaml
+sed -i 's/^checks:/explore: {fire: [spin]}\n&/' s.yaml
+check_status 0 "$STAMPEDE" check s.yaml --max-steps 50
+check_contains 'cut after 50 steps'
+check_status 2 "$STAMPEDE" check s.yaml --set 'explore.fire=[ban_timeout]'
+check_contains 'explore.fire[0]: is a pooler' "$ERR"
+check_status 2 "$STAMPEDE" check s01-stale-cancel-good --set 'explore.fire=[spin]'
+check_contains "explore.fire[0]: belongs to processes that run a subject's code" "$ERR"
 
 # --- scripts that make no sense, at their place
 does_not() { # TEXT SCRIPT

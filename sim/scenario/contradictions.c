@@ -122,6 +122,19 @@ static bool pooler_agrees(const Scenario *s, const ScenarioOptions *opt, GError 
   return bound != NULL;
 }
 
+/* What may fire is of poolers, or of real code. */
+static bool fires_agree(const Scenario *s, GError **error) {
+  const bool code = scenario_given(s, "processes");
+  for (guint i = 0, n = scenario_count(s, "explore.fire"); i < n; i++) {
+    g_autofree char *key = g_strdup_printf("explore.fire[%u]", i);
+    const bool spin = scenario_is(s, key, "spin");
+    if (code && !spin && !scenario_is(s, key, "deadline"))
+      return WRONG(key, "is a pooler's; of processes that run a subject's code there are deadline and spin");
+    if (!code && spin) return WRONG(key, "belongs to processes that run a subject's code");
+  }
+  return true;
+}
+
 /* A subject's code is driven by processes, or stands behind a server with a workload. */
 static bool processes_agree(const Scenario *s, const ScenarioOptions *opt, GError **error) {
   (void)opt;
@@ -131,6 +144,7 @@ static bool processes_agree(const Scenario *s, const ScenarioOptions *opt, GErro
     return WRONG("subject", "stands in place of a server with a workload; it has no clients of a pooler");
   if (!scenario_given(s, "processes") && scenario_given(s, "explore.without_lock"))
     return WRONG("explore.without_lock", "belongs to processes that run a subject's code");
+  if (!fires_agree(s, error)) return false;
   if (!scenario_given(s, "processes")) return true;
   if (!processes) return WRONG("processes", "nobody: an empty list");
   if (!code) return WRONG("processes", "they run a subject's code, and there is none; subject: NAME would name one");

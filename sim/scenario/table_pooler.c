@@ -26,15 +26,16 @@ static const KeyInfo rows[] = {
     {"explore.fire", K_LIST | K_WORD,
      .words = "query_wait_timeout reserve_pool_timeout server_connect_timeout server_idle_timeout "
               "server_lifetime server_check_delay ban_timeout cancel_wait_timeout cancel_connect_timeout fence ack "
-              "queue_timeout deadline shutdown_timeout",
+              "queue_timeout deadline shutdown_timeout spin",
      .example = "explore: {fire: [query_wait_timeout]}",
      .about =
          "When untimed: limits that may fire, at any step, and do at last where one waits for ever; no other does. "
-         "deadline is also that of waits of real code."},
+         "Of real code there are deadline, of waits that have one, and spin: a round of spinning need not wait for a "
+         "change."},
     {"explore.fire[]", K_WORD,
      .words = "query_wait_timeout reserve_pool_timeout server_connect_timeout server_idle_timeout "
               "server_lifetime server_check_delay ban_timeout cancel_wait_timeout cancel_connect_timeout fence ack "
-              "queue_timeout deadline shutdown_timeout",
+              "queue_timeout deadline shutdown_timeout spin",
      .example = "explore: {fire: [query_wait_timeout]}", .about = "A limit."},
     {"explore.without_lock", K_LIST, .example = "explore: {without_lock: [ProcArrayLock]}",
      .about = "Of processes that run real code: as if these locks were not there."},

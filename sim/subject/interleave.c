@@ -213,7 +213,9 @@ void interleave_reset(StmSemaphore sem, const void *pc) {
 }
 
 void interleave_spin(const void *pc) {
-  stop_before(OPERATION_SPIN, 0, 0, pc);
+  Interleave *x = here();
+  if (!x->spins_on) x->running->round = interleave_own_state(x);
+  stop_before(x->spins_on ? OPERATION_LOCAL : OPERATION_SPIN, 0, 0, pc);
 }
 
 bool interleave_is_buffered(void) {
@@ -289,6 +291,7 @@ void interleave_step(Interleave *x, int p, bool *failed, bool *changed) {
     interleave_go(x, runner_at(x, p));
   *failed = x->failed;
   *changed = x->changed || store_changed(x, logged);
+  if (p < (int)x->runners->len) interleave_try_rounds(x, p);
 }
 
 int interleave_count(const Interleave *x, StmSemaphore semaphore) {
@@ -352,6 +355,9 @@ void interleave_want_callers(Interleave *x, bool wanted) {
 
 void interleave_time_runs_out(Interleave *x, bool so) {
   x->time_runs_out = so;
+}
+void interleave_spins_on(Interleave *x, bool so) {
+  x->spins_on = so;
 }
 
 void interleave_looks_when_taken(Interleave *x, StmLock lock) {

@@ -57,6 +57,8 @@ int interleave_process(const Interleave *x, int p); /* its number for subject.h 
 bool interleave_without(Interleave *x, const char *name, GError **error);
 /* May waits that have a limit of time reach it, at any time? Else they never do. */
 void interleave_time_runs_out(Interleave *x, bool so);
+/* Need a round of spinning wait for nothing? Else it waits until something that the last one read has changed. */
+void interleave_spins_on(Interleave *x, bool so);
 /* Checks look at all memory when `lock` is taken. Where it is left out, that is an operation that others may notice. */
 void interleave_looks_when_taken(Interleave *x, StmLock lock);
 StmLock interleave_lock_named(const Interleave *x, const char *name); /* 0: there is none */

@@ -11,6 +11,7 @@ typedef struct {
   bool ended;
   uint16_t left_out; /* for the next operation */
   uint8_t fences;    /* since the last one */
+  uint64_t round;    /* of what it has of its own, at its last spin */
   Operation next;
   /* What was loaded by the first half of a copy. Code has a pointer to it on its stack, so it never moves; room that
    * was outgrown lives on. */
@@ -79,7 +80,9 @@ struct Interleave {
   bool callers_wanted; /* of the next operation */
   const void *callers[CHAIN_MOST];
   guint n_callers;
-  bool replays; /* nothing is saved: a way back is gone again from the first state */
+  bool spins_on; /* a round of spinning waits for nothing */
+  bool trying;   /* rounds, which will be undone */
+  bool replays;  /* nothing is saved: a way back is gone again from the first state */
 };
 
 static inline Runner *runner_at(const Interleave *x, int p) {
@@ -107,6 +110,10 @@ InterleaveState tso_pending(const Runner *r, Operation *op);
 InterleaveState tso_pending_write(const Runner *r, Operation *op);
 void tso_write(Interleave *x, Runner *r); /* the oldest store in r's buffer to memory */
 void tso_undo(Runner *r, const Past *past);
+
+/* ---- interleave_rounds.c ---- */
+uint64_t interleave_own_state(const Interleave *x); /* of who runs, on its stack */
+void interleave_try_rounds(Interleave *x, int p);   /* if p is about to spin: does the loop count its rounds? */
 
 /* ---- interleave_past.c ---- */
 void interleave_remember(Interleave *x, int p); /* before p's step */

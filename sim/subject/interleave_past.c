@@ -113,6 +113,7 @@ static void restart(Interleave *x) {
   for (guint i = 0; i < x->counts->len; i++) *semaphore_count(x, i) = g_array_index(x->counts, int, i);
   for (guint i = 0; i < x->runners->len; i++) begin_anew(x, runner_at(x, (int)i));
   if (x->s->fault && !x->first_fault) x->first_fault = g_strdup(x->s->fault);
+  for (guint i = 0; i < x->runners->len; i++) interleave_try_rounds(x, (int)i);
 }
 
 void interleave_restart(Interleave *x) {

@@ -38,6 +38,7 @@ typedef struct {
   uint8_t atomic; /* of memory: 0 not, else 1 + the C memory order (__ATOMIC_RELAXED ...) */
   uint8_t unless; /* of a compare-and-exchange: 1 + the order that it has where it fails, as a load; 0: it is none */
   uint8_t fences; /* FENCED_*: of its process, since the operation before; they put in order and wait for nothing */
+  bool counts;    /* a spin: each round of the loop leaves something new, so that others might come to something else */
   bool blind;     /* an update that loads nothing: a store that nothing may overtake */
   /* The lock that it would have taken, were that not left out. A load then, of what who takes that lock looks at. */
   uint16_t left_out;

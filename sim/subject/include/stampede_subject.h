@@ -28,7 +28,9 @@ typedef struct {
   /* Looks at shared memory between two steps: what it touches is counted nowhere, and it must change nothing. True:
    * broken; says why, at most `size` bytes with the 0. */
   bool (*broken)(char *why, size_t size);
-  bool at_end; /* judged only when all scripts have ended: for what may be amiss in between */
+  /* Judged only when all scripts have ended: for what may be amiss in between. A search through orders judges it in a
+   * deadlock too: then nothing that is amiss will be put right. */
+  bool at_end;
 } StampedeCheck;
 
 typedef struct {
@@ -73,7 +75,10 @@ bool stm_semaphore_try(StmSemaphore s);
 bool stm_semaphore_down_within(StmSemaphore s, int64_t us);
 void stm_semaphore_up(StmSemaphore s);
 void stm_semaphore_reset(StmSemaphore s); /* count 0 */
-void stm_spin(void);                      /* once round a spin loop: others go on first */
+/* Once round a spin loop: others go on first. A search through orders goes on with the loop when something that it
+ * looked at has changed. One that counts its rounds it finds out and tells; `explore: {fire: [spin]}` lets it go on
+ * without a change. */
+void stm_spin(void);
 /* A spinlock: a byte of shared memory that is 1 while somebody has it. Made in `start`; the name is for people, of
  * "&ProcGlobal->freeProcsLock" what comes last. */
 void stm_spin_init(volatile void *byte, const char *name);
