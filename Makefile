@@ -57,6 +57,8 @@ SUBJECT_CC ?= gcc
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 # The small poolers of the tests of live, and one that cannot be preloaded.
 POOLERS := $(patsubst tests/live/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/*.c)) $(BUILD)/tests/live/tiny-static
+# What talks to real servers and libpq, for tests/e2e_wire.sh.
+WIRES   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/wire_*.c))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
 FUZZERS := $(patsubst tests/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
 MANPAGES := $(BUILD)/stampede.1 $(BUILD)/stampede-scenario.5
@@ -137,7 +139,7 @@ $(BUILD)/stampede-scenario.5: $(PROGRAM)
 ## --- test ----------------------------------------------------------------------------------------------------------
 test: deps                 ## installs what is missing, then runs everything the project has (SAN=1: ASan and UBSan)
 	+@$(MAKEJ) check
-check: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(POOLERS) $(MANPAGES) builds $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
+check: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(POOLERS) $(WIRES) $(MANPAGES) builds $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
 	@SAN='$(SAN)' MEMCHECK='$(MEMCHECK)' FUZZ_TIME='$(FUZZ_TIME)' tests/run.sh $(BUILD)
 
 # The same program by other compilers, for tests/e2e_determinism.sh; here, so that no test's time limit covers a build.
@@ -164,7 +166,7 @@ $(BUILD)/fuzz/fuzz_%: tests/fuzz_%.c $(BUILD)/fuzz/libstampede.a
 
 coverage:                  ## line coverage by folder, from the unit suites and the end-to-end tests
 	+@$(MAKEJ) BUILD=build-cov CFLAGS='-g -Og --coverage' coverage-run
-coverage-run: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(POOLERS) $(MANPAGES)
+coverage-run: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(POOLERS) $(WIRES) $(MANPAGES)
 	@find $(BUILD) -name '*.gcda' -delete
 	@PARTS='suites e2e' tests/run.sh $(BUILD); status=$$?; tests/coverage.sh $(BUILD); exit $$status
 .PHONY: coverage-run
@@ -245,4 +247,4 @@ clean:                     ## remove the build folders
 help:                      ## this list
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
--include $(OBJ:.o=.d) $(TESTS:=.d) $(MODELS:=.d) $(BENCHES:=.d) $(FUZZOBJ:.o=.d) $(FUZZERS:=.d) $(BUILD)/obj/stampede.d
+-include $(OBJ:.o=.d) $(TESTS:=.d) $(WIRES:=.d) $(MODELS:=.d) $(BENCHES:=.d) $(FUZZOBJ:.o=.d) $(FUZZERS:=.d) $(BUILD)/obj/stampede.d

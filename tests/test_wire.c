@@ -104,23 +104,26 @@ static void scram_of_the_rfc(void) {
 
 /* ---- our client against our backend ---- */
 
-static void move(GByteArray *from, Wired *client, Backend *backend) {
-  if (client)
-    wired_feed(client, from->data, from->len);
-  else
-    backend_feed(backend, from->data, from->len);
-  g_byte_array_set_size(from, 0);
+static void to_backend(Wired *c, Backend *b) {
+  GByteArray *out = wired_to_send(c);
+  backend_feed(b, out->data, out->len);
+  g_byte_array_set_size(out, 0);
+}
+static void to_client(Backend *b, Wired *c) {
+  GByteArray *out = backend_out(b);
+  wired_feed(c, out->data, out->len);
+  g_byte_array_set_size(out, 0);
 }
 
 /* Until neither has anything to say; the last event but NOTHING of each. */
 static void talk(Wired *c, Backend *b, ClientEvent *seen, BackendEvent *asked) {
-  while (wired_out(c)->len || backend_out(b)->len) {
-    move(wired_out(c), NULL, b);
+  while (wired_to_send(c)->len || backend_out(b)->len) {
+    to_backend(c, b);
     for (BackendEvent e = backend_next(b); e.kind != BACKEND_NOTHING; e = backend_next(b)) {
       *asked = e;
       if (e.kind == BACKEND_LOGIN) backend_welcome(b);
     }
-    move(backend_out(b), c, NULL);
+    to_client(b, c);
     for (ClientEvent e = wired_next(c); e.kind != CLIENT_NOTHING; e = wired_next(c)) *seen = e;
   }
 }
@@ -181,11 +184,11 @@ static void interrupts(void) {
   BackendEvent asked = {0};
   talk(w, b, &seen, &asked);
   wire_string(wired_out(w), 'Q', "SELECT 1");
-  move(wired_out(w), NULL, b);
+  to_backend(w, b);
   expect(!backend_interrupt(b));
   expect_int(backend_next(b).kind, ==, BACKEND_RUN);
   expect(backend_interrupt(b));
-  move(backend_out(b), w, NULL);
+  to_client(b, w);
   ClientEvent e = wired_next(w);
   expect_int(e.kind, ==, CLIENT_ERROR);
   expect_str(e.sqlstate, "57014");
@@ -199,7 +202,7 @@ static char run_status(Wired *w, Backend *b, const char *sql) {
   BackendEvent asked = {0};
   talk(w, b, &seen, &asked);
   backend_answer(b, "1", NULL);
-  move(backend_out(b), w, NULL);
+  to_client(b, w);
   for (ClientEvent e = wired_next(w); e.kind != CLIENT_NOTHING; e = wired_next(w)) seen = e;
   return seen.status;
 }

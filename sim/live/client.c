@@ -11,6 +11,7 @@ struct Wired {
   GByteArray *sealed;
   enum { TLS_NONE, TLS_ASKED, TLS_ON, TLS_FAILED } tls_at;
   Scram *scram;
+  bool proven; /* the server has shown in the exchange that it knows the password too */
   char *user, *password, *text, *sqlstate;
   int32_t protocol, pid;
   guint8 key[WIRE_KEY_MOST];
@@ -127,6 +128,7 @@ static bool offers_scram(WireCursor b) {
 
 static ClientEvent authenticate(Wired *c, WireCursor b) {
   int32_t code = wire_int32(&b);
+  if (code == AUTH_OK && c->scram && !c->proven) return say(c, CLIENT_BROKEN, "a login that SCRAM has not ended");
   if (code == AUTH_OK) return nothing();
   const char *password = c->password ? c->password : "";
   if (code == AUTH_CLEAR) return wire_string(c->out, 'p', password), nothing();
@@ -138,6 +140,7 @@ static ClientEvent authenticate(Wired *c, WireCursor b) {
   }
   if (code == AUTH_SASL && offers_scram(b)) {
     g_clear_pointer(&c->scram, scram_free);
+    c->proven = false;
     c->scram = scram_new(password, "c3RhbXBlZGUtY2xpZW50");
     g_autofree char *first = scram_client_first(c->scram, "");
     return wire_sasl_initial(c->out, "SCRAM-SHA-256", first), nothing();
@@ -147,7 +150,8 @@ static ClientEvent authenticate(Wired *c, WireCursor b) {
     g_autofree char *final = scram_client_final(c->scram, theirs);
     if (final) return wire_raw(c->out, 'p', final, strlen(final)), nothing();
   }
-  if (code == AUTH_SASL_FINAL && c->scram && scram_client_done(c->scram, theirs)) return nothing();
+  c->proven = code == AUTH_SASL_FINAL && c->scram && scram_client_done(c->scram, theirs);
+  if (c->proven) return nothing();
   return say(c, CLIENT_BROKEN, "an authentication that is not known here, or is wrong");
 }
 
@@ -155,7 +159,8 @@ static ClientEvent keep_key(Wired *c, WireCursor b) {
   gsize n;
   c->pid = wire_int32(&b);
   const guint8 *key = wire_rest(&b, &n);
-  if (b.bad || n < WIRE_KEY_LEAST || n > WIRE_KEY_MOST) return say(c, CLIENT_BROKEN, "a cancel key of no right length");
+  gsize most = c->protocol >= WIRE_32 ? WIRE_KEY_MOST : WIRE_KEY_LEAST; /* libpq's own limits (e411a8d25a) */
+  if (b.bad || n < WIRE_KEY_LEAST || n > most) return say(c, CLIENT_BROKEN, "a cancel key of no right length");
   memcpy(c->key, key, n);
   c->key_len = n;
   return nothing();
@@ -189,8 +194,18 @@ static ClientEvent keep_names(Wired *c, WireCursor b) {
   return nothing();
 }
 
-static ClientEvent negotiated(Wired *c, int32_t newest) {
-  if (newest < c->protocol) c->protocol = newest;
+/* A server may know less than what was asked for, never more; and of options it names none, as none was asked for. */
+static ClientEvent negotiated(Wired *c, WireCursor b) {
+  int32_t newest = wire_int32(&b), options = wire_int32(&b);
+  if (b.bad || b.at != b.end || newest < WIRE_30 || newest >= c->protocol || options != 0)
+    return say(c, CLIENT_BROKEN, "a negotiation of the protocol that answers nothing");
+  c->protocol = newest;
+  return nothing();
+}
+
+/* Nothing is ever copied from here: the server's statement ends in an error. */
+static ClientEvent copies_nothing(Wired *c) {
+  wire_string(c->out, 'f', "COPY is not supported by this client");
   return nothing();
 }
 
@@ -202,7 +217,9 @@ static ClientEvent message(Wired *c, const WireMessage *m) {
   case 'E': return keep_error(c, m);
   case 'D': return keep_row(c, b);
   case 'T': return keep_names(c, b);
-  case 'v': return negotiated(c, wire_int32(&b));
+  case 'v': return negotiated(c, b);
+  case 'G':
+  case 'W': return copies_nothing(c);
   case 'Z': return (ClientEvent){.kind = CLIENT_READY, .status = (char)wire_byte(&b)};
   default: return wire_word(m->type, true) ? nothing() : say(c, CLIENT_BROKEN, "a message of an unknown type");
   }

@@ -13,7 +13,8 @@ Backend *backend_new(const BackendConfig *c) {
   b->sealed = g_byte_array_new();
   b->options = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   b->statements = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-  b->portals = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  b->portals = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, backend_portal_free);
+  b->parameters = parameters_new();
   b->status = 'I';
   return b;
 }
@@ -27,6 +28,7 @@ void backend_free(Backend *b) {
   g_hash_table_unref(b->statements);
   g_hash_table_unref(b->portals);
   g_clear_pointer(&b->scram, scram_free);
+  parameters_free(b->parameters);
   g_free(b->text);
   g_free(b);
 }
@@ -85,6 +87,14 @@ BackendEvent backend_broken(Backend *b, const char *sqlstate, const char *format
   return (BackendEvent){.kind = BACKEND_BROKEN, .text = b->text};
 }
 
+/* As a server that has lost its client's thread: it logs that, closes, and says nothing. */
+static BackendEvent lost(Backend *b, const char *what) {
+  g_free(b->text);
+  b->text = g_strdup(what);
+  b->at = AT_END;
+  return (BackendEvent){.kind = BACKEND_BROKEN, .text = b->text};
+}
+
 /* ---- login ---- */
 
 static void ask_password(Backend *b) {
@@ -109,8 +119,6 @@ static void negotiate(Backend *b, int32_t asked, GPtrArray *unknown) {
 }
 
 static BackendEvent start(Backend *b, const WireFirst *f) {
-  if (f->code >> 16 != 3)
-    return backend_broken(b, "0A000", "unsupported frontend protocol %d.%d", f->code >> 16, f->code & 65535);
   g_autoptr(GPtrArray) unknown = g_ptr_array_new();
   WireCursor c = f->pairs;
   for (;;) {
@@ -119,24 +127,25 @@ static BackendEvent start(Backend *b, const WireFirst *f) {
     const char *value = wire_text(&c);
     if (g_str_has_prefix(name, "_pq_.")) g_ptr_array_add(unknown, (gpointer)name);
     g_hash_table_replace(b->options, g_strdup(name), g_strdup(value));
+    parameters_start(b->parameters, name, value);
   }
-  if (c.bad) return backend_broken(b, "08P01", "invalid startup packet layout: expected terminator as last byte");
+  if (c.bad || c.at != c.end)
+    return backend_broken(b, "08P01", "invalid startup packet layout: expected terminator as last byte");
+  negotiate(b, f->code, unknown);
   if (!backend_start_option(b, "user"))
     return backend_broken(b, "28000", "no PostgreSQL user name specified in startup packet");
-  negotiate(b, f->code, unknown);
   b->at = AT_LOGIN;
   if (b->config.ask != PASSWORD_NONE) return ask_password(b), backend_event(BACKEND_NOTHING);
   return backend_event(BACKEND_LOGIN);
 }
 
-/* Nothing may come with an SSLRequest that is granted: who slips bytes in before the handshake would have them read as
- * if they had come inside it (CVE-2021-23214; the server's words). */
+/* Nothing may come with such a request: who slips bytes in before the handshake would have them read as if they had
+ * come inside it (CVE-2021-23214). A server says so behind its answer, once TLS is up where it granted it. */
 static BackendEvent encrypt(Backend *b, int32_t code) {
   bool yes = code == WIRE_SSL && b->config.tls;
   b->ssl_done |= code == WIRE_SSL;
   b->gss_done |= code == WIRE_GSS || yes;
-  if (yes && b->in->taken < b->in->bytes->len)
-    return backend_broken(b, "08P01", "received unencrypted data after SSL request");
+  b->slipped = b->in->taken < b->in->bytes->len ? code : 0;
   g_byte_array_append(b->out, (const guint8 *)(yes ? "S" : "N"), 1);
   if (!yes) return backend_event(BACKEND_NOTHING);
   g_byte_array_append(b->sealed, b->out->data, b->out->len); /* a "no" to GSSENCRequest may still be there */
@@ -145,13 +154,27 @@ static BackendEvent encrypt(Backend *b, int32_t code) {
   return backend_event(BACKEND_NOTHING);
 }
 
+/* Before 3.0 an error was a text with an end, and no length. */
+static BackendEvent unsupported(Backend *b, int32_t code) {
+  guint major = (guint)code >> 16, minor = (guint)code & 65535;
+  g_autofree char *what = g_strdup_printf("unsupported frontend protocol %u.%u: server supports 3.0 to 3.%d", major,
+                                          minor, b->config.newest & 65535);
+  if (major != 1 && major != 2) return backend_broken(b, "0A000", "%s", what);
+  g_autofree char *old = g_strdup_printf("EFATAL:  %s\n", what);
+  g_byte_array_append(b->out, (const guint8 *)old, (guint)strlen(old) + 1);
+  return lost(b, what);
+}
+
 static BackendEvent first(Backend *b, const WireMessage *m) {
   WireFirst f;
-  if (!wire_first(m, &f)) return backend_broken(b, "08P01", "invalid length of startup packet");
+  bool whole = wire_first(m, &f);
+  if (!whole && f.code == WIRE_CANCEL) return lost(b, "invalid length of startup packet");
   /* A second time, or inside TLS, it is a protocol that nobody speaks. */
   bool ssl = f.code == WIRE_SSL && !b->ssl_done, gss = f.code == WIRE_GSS && !b->gss_done;
   if (ssl || gss) return encrypt(b, f.code);
   b->in->first = false;
+  if (f.code != WIRE_CANCEL && f.code >> 16 != 3) return unsupported(b, f.code);
+  if (!whole) return backend_broken(b, "08P01", "invalid startup packet layout: expected terminator as last byte");
   if (f.code != WIRE_CANCEL) return start(b, &f);
   b->at = AT_END;
   return (BackendEvent){.kind = BACKEND_CANCEL, .pid = f.pid, .key = f.key, .key_len = f.key_len};
@@ -163,24 +186,47 @@ static BackendEvent wrong_password(Backend *b) {
 
 static BackendEvent password(Backend *b, WireCursor c) {
   g_autofree char *hash = auth_md5(backend_start_option(b, "user"), b->config.password, salt);
-  const char *wanted = b->config.ask == PASSWORD_CLEAR ? b->config.password : hash;
-  if (strcmp(wire_text(&c), wanted) != 0) return wrong_password(b);
+  const char *wanted = b->config.ask == PASSWORD_CLEAR ? b->config.password : hash, *given = wire_text(&c);
+  if (wire_end(&c)) return backend_broken(b, "08P01", "invalid password packet size");
+  if (!*given) return backend_broken(b, "28P01", "empty password returned by client");
+  if (strcmp(given, wanted) != 0) return wrong_password(b);
   b->at = AT_LOGIN;
   return backend_event(BACKEND_LOGIN);
 }
 
-static BackendEvent scram_first(Backend *b, WireCursor c) {
-  bool right = strcmp(wire_text(&c), "SCRAM-SHA-256") == 0;
-  gsize n;
-  wire_int32(&c);
-  const guint8 *data = wire_rest(&c, &n);
-  g_autofree char *theirs = g_strndup((const char *)data, n);
+/* The client's first message, which came with its choice of a mechanism, or alone. */
+static BackendEvent scram_begins(Backend *b, const char *theirs) {
   b->scram = scram_new(b->config.password, "c3RhbXBlZGU");
-  g_autofree char *mine = right && !c.bad ? scram_server_first(b->scram, theirs, "AQIDBAUGBwg=") : NULL;
+  g_autofree char *mine = scram_server_first(b->scram, theirs, "AQIDBAUGBwg=");
   if (!mine) return backend_broken(b, "08P01", "malformed SCRAM message");
   wire_auth(b->out, AUTH_SASL_GOES_ON, mine, strlen(mine));
   b->at = AT_SCRAM_FINAL;
   return backend_event(BACKEND_NOTHING);
+}
+
+static BackendEvent scram_first(Backend *b, WireCursor c) {
+  const char *mechanism = wire_text(&c);
+  if (!c.bad && strcmp(mechanism, "SCRAM-SHA-256") != 0)
+    return backend_broken(b, "08P01", "client selected an invalid SASL authentication mechanism");
+  gsize n;
+  int32_t len = wire_int32(&c);
+  const guint8 *data = wire_rest(&c, &n);
+  if (c.bad) return backend_broken(b, "08P01", "%s", c.bad);
+  if (len == -1 && n == 0) { /* it has none, and is asked for it by an empty challenge */
+    wire_auth(b->out, AUTH_SASL_GOES_ON, NULL, 0);
+    b->at = AT_SCRAM_ALONE;
+    return backend_event(BACKEND_NOTHING);
+  }
+  if (len < 0 || (gsize)len != n) return backend_broken(b, "08P01", "invalid message format");
+  g_autofree char *theirs = g_strndup((const char *)data, n);
+  return scram_begins(b, theirs);
+}
+
+static BackendEvent scram_alone(Backend *b, WireCursor c) {
+  gsize n;
+  const guint8 *data = wire_rest(&c, &n);
+  g_autofree char *theirs = g_strndup((const char *)data, n);
+  return scram_begins(b, theirs);
 }
 
 static BackendEvent scram_final(Backend *b, WireCursor c) {
@@ -195,36 +241,42 @@ static BackendEvent scram_final(Backend *b, WireCursor c) {
 
 void backend_welcome(Backend *b) {
   g_assert(b->at == AT_LOGIN);
-  const char *const said[][2] = {{"server_version", b->config.server_version},
-                                 {"server_encoding", "UTF8"},
-                                 {"client_encoding", "UTF8"},
-                                 {"DateStyle", "ISO, MDY"},
-                                 {"TimeZone", "UTC"},
-                                 {"integer_datetimes", "on"},
-                                 {"standard_conforming_strings", "on"}};
+  parameters_fix(b->parameters, "server_version", b->config.server_version);
+  parameters_fix(b->parameters, "session_authorization", backend_start_option(b, "user"));
   wire_auth(b->out, AUTH_OK, NULL, 0);
-  for (guint i = 0; i < G_N_ELEMENTS(said); i++) wire_parameter(b->out, said[i][0], said[i][1]);
+  parameters_report(b->parameters, b->out);
   if (b->config.key_len) wire_key(b->out, b->config.pid, b->config.key, backend_key_len(b));
-  wire_ready(b->out, b->status);
+  backend_ready(b);
   b->at = AT_IDLE;
 }
 
 static BackendEvent message(Backend *b, const WireMessage *m) {
+  WireCursor c = wire_body(m);
   if (b->at == AT_FIRST) return first(b, m);
   if (b->at == AT_IDLE || b->at == AT_SKIP) return backend_command(b, m);
-  if (m->type != 'p') return backend_broken(b, "08P01", "expected password response, got message type %d", m->type);
-  if (b->at == AT_PASSWORD) return password(b, wire_body(m));
-  return b->at == AT_SCRAM_FIRST ? scram_first(b, wire_body(m)) : scram_final(b, wire_body(m));
+  if (m->type != 'p')
+    return backend_broken(b, "08P01", "expected %s response, got message type %d",
+                          b->at == AT_PASSWORD ? "password" : "SASL", m->type);
+  switch (b->at) {
+  case AT_PASSWORD: return password(b, c);
+  case AT_SCRAM_FIRST: return scram_first(b, c);
+  case AT_SCRAM_ALONE: return scram_alone(b, c);
+  default: return scram_final(b, c);
+  }
 }
 
 BackendEvent backend_next(Backend *b) {
   while (b->at != AT_RUN && b->at != AT_LOGIN && b->at != AT_END) {
-    if (b->tls_failed) return backend_broken(b, "08P01", "could not accept SSL connection");
+    if (b->tls_failed) return lost(b, "could not accept SSL connection");
+    if (b->slipped && b->tls && !tls_is_open(b->tls)) break;
+    if (b->slipped)
+      return backend_broken(b, "08P01", "received unencrypted data after %s request",
+                            b->slipped == WIRE_SSL ? "SSL" : "GSSAPI encryption");
     WireMessage m;
     g_autoptr(GError) error = NULL;
     WireNext next = wire_next(b->in, &m, &error);
     if (next == WIRE_MORE) break;
-    BackendEvent e = next == WIRE_BROKEN ? backend_broken(b, "08P01", "%s", error->message) : message(b, &m);
+    BackendEvent e = next == WIRE_BROKEN ? lost(b, error->message) : message(b, &m);
     if (e.kind != BACKEND_NOTHING) return e;
   }
   return backend_event(BACKEND_NOTHING);

@@ -26,7 +26,7 @@ typedef enum {
   BACKEND_RUN,     /* `text` is to be run: backend_answer or backend_interrupt ends it */
   BACKEND_CANCEL,  /* this connection is a cancel: pid, key; nothing follows */
   BACKEND_BYE,     /* Terminate */
-  BACKEND_BROKEN   /* `text` says what; the error is in `out`, to be closed */
+  BACKEND_BROKEN   /* `text` says what; to be closed, once what is in `out` is sent (an error, or nothing) */
 } BackendEventKind;
 typedef struct {
   BackendEventKind kind;

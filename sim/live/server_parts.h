@@ -1,9 +1,27 @@
-/* server_parts.h - what server.c (login) and server_query.c (queries) share of a backend; nobody else's. */
+/* server_parts.h - what the files of a backend share: server.c (connection and login), server_query.c,
+ * server_extended.c; nobody else's. */
 #pragma once
 #include "sim/live/auth.h"
 #include "sim/live/server.h"
+#include "sim/live/server_parameters.h"
 
-typedef enum { AT_FIRST, AT_PASSWORD, AT_SCRAM_FIRST, AT_SCRAM_FINAL, AT_LOGIN, AT_IDLE, AT_RUN, AT_SKIP, AT_END } At;
+typedef enum {
+  AT_FIRST,
+  AT_PASSWORD,
+  AT_SCRAM_FIRST,
+  AT_SCRAM_ALONE,
+  AT_SCRAM_FINAL,
+  AT_LOGIN,
+  AT_IDLE,
+  AT_RUN,
+  AT_SKIP,
+  AT_END
+} At;
+
+typedef struct {
+  char *sql;
+  bool done; /* it has been executed to its end */
+} BackendPortal;
 
 struct Backend {
   bool ssl_done, gss_done;
@@ -13,16 +31,32 @@ struct Backend {
   GByteArray *sealed;
   TlsLine *tls;
   bool tls_failed;
-  GHashTable *options, *statements, *portals; /* name -> value, SQL, SQL; looked up only */
+  int32_t slipped;                            /* the request for encryption that more came with; 0: none */
+  GHashTable *options, *statements, *portals; /* name -> value, SQL, BackendPortal; looked up only */
+  Parameters *parameters;
   Scram *scram;
   At at;
   int32_t protocol;
-  bool extended; /* what runs was executed, not queried: no ReadyForQuery behind it */
-  char status;   /* I, T, E */
-  char *text;    /* of what runs */
+  bool extended;          /* what runs was executed, not queried: no ReadyForQuery behind it */
+  BackendPortal *running; /* then; NULL */
+  int32_t rows;           /* that it may give; 0: all */
+  char status;            /* I, T, E */
+  char *text;             /* of what runs */
 };
 
+/* server.c */
 BackendEvent backend_event(BackendEventKind kind);
 /* FATAL: the error is put out, and nothing more is read. */
 BackendEvent backend_broken(Backend *b, const char *sqlstate, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* server_query.c */
 BackendEvent backend_command(Backend *b, const WireMessage *m); /* a message of a client that is logged in */
+BackendEvent backend_run(Backend *b, const char *sql);
+void backend_ready(Backend *b); /* ParameterStatus of what has changed, ReadyForQuery */
+void backend_refuse(Backend *b, const char *sqlstate, const char *format, ...) G_GNUC_PRINTF(3, 4);
+bool backend_aborted(Backend *b, const char *sql); /* true: refused, as its transaction is */
+
+/* server_extended.c */
+BackendPortal *backend_portal_new(const char *sql);
+void backend_portal_free(gpointer portal);
+BackendEvent backend_extended(Backend *b, const WireMessage *m); /* Parse, Bind, Describe, Close, Execute */

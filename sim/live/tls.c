@@ -89,6 +89,10 @@ bool tls_feed(TlsLine *t, const void *bytes, gsize n, GByteArray *plain, GByteAr
   return ok;
 }
 
+bool tls_is_open(const TlsLine *t) {
+  return SSL_is_init_finished(t->ssl);
+}
+
 void tls_seal(TlsLine *t, GByteArray *plain, GByteArray *sealed) {
   ERR_clear_error();
   if (!SSL_is_init_finished(t->ssl)) {

@@ -18,5 +18,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TlsLine, tls_line_free)
 /* What came over the wire; `plain` gets what was in it, `sealed` what is to be answered (handshake, alerts). false: it
  * is no TLS or breaks it, and no more can be read; `sealed` may hold a last alert. */
 bool tls_feed(TlsLine *t, const void *bytes, gsize n, GByteArray *plain, GByteArray *sealed);
+bool tls_is_open(const TlsLine *t); /* its handshake is over */
 /* Moves all of `plain`, sealed, into `sealed`; before the handshake is over it stays where it is. */
 void tls_seal(TlsLine *t, GByteArray *plain, GByteArray *sealed);

@@ -42,10 +42,11 @@ void wire_feed(WireStream *s, const void *bytes, gsize n);
 /* MORE: no whole message yet. BROKEN, and *error: a length that no message has; nothing more can be read. */
 WireNext wire_next(WireStream *s, WireMessage *m, GError **error);
 
-/* A cursor over a body. What is not there reads as 0 or "", and `bad` goes up. Text and bytes are not copied. */
+/* A cursor over a body. What is not there reads as 0 or "", and `bad` says what is wrong first, in a server's words.
+ * Text and bytes are not copied. */
 typedef struct {
   const guint8 *at, *end;
-  bool bad;
+  const char *bad; /* NULL: nothing */
 } WireCursor;
 WireCursor wire_body(const WireMessage *m);
 uint8_t wire_byte(WireCursor *c);
@@ -53,6 +54,7 @@ int16_t wire_int16(WireCursor *c);
 int32_t wire_int32(WireCursor *c);
 const char *wire_text(WireCursor *c); /* zero-terminated */
 const guint8 *wire_rest(WireCursor *c, gsize *n);
+const char *wire_end(const WireCursor *c); /* NULL: all was there, and there is no more; else what is wrong */
 
 typedef struct {
   int32_t code;     /* WIRE_CANCEL, WIRE_SSL, WIRE_GSS, else a protocol version */
@@ -77,9 +79,9 @@ void wire_string(GByteArray *out, char type, const char *text); /* Query, Passwo
 void wire_parse(GByteArray *out, const char *statement, const char *sql);
 /* values: as text, NULL-terminated; NULL: none. */
 void wire_bind(GByteArray *out, const char *portal, const char *statement, const char *const *values);
-void wire_close(GByteArray *out, char what, const char *name);    /* what: S | P */
-void wire_describe(GByteArray *out, char what, const char *name); /* what: S | P */
-void wire_execute(GByteArray *out, const char *portal);
+void wire_close(GByteArray *out, char what, const char *name);        /* what: S | P */
+void wire_describe(GByteArray *out, char what, const char *name);     /* what: S | P */
+void wire_execute(GByteArray *out, const char *portal, int32_t rows); /* rows: no more than these; 0: all */
 void wire_raw(GByteArray *out, char type, const void *body, gsize n); /* SASLResponse, CopyData */
 void wire_sasl_initial(GByteArray *out, const char *mechanism, const char *data);
 
@@ -90,6 +92,7 @@ void wire_parameter(GByteArray *out, const char *name, const char *value);
 void wire_key(GByteArray *out, int32_t pid, const void *key, gsize n);
 void wire_ready(GByteArray *out, char status); /* I | T | E */
 void wire_error(GByteArray *out, const char *severity, const char *sqlstate, const char *message);
+void wire_warning(GByteArray *out, const char *sqlstate, const char *message); /* NoticeResponse */
 /* n: how many names of options follow, NULL: none. */
 void wire_negotiate(GByteArray *out, int32_t newest, const char *const *options, guint n);
 void wire_parameters(GByteArray *out, guint n);                 /* ParameterDescription: n of type text */
