@@ -106,6 +106,7 @@ int check_subject(const App *app, const Scenario *s, const CliOptions *o, const 
                                         .max_schedules = walks ? (uint64_t)n : (uint64_t)g->max_schedules,
                                         .max_seconds = f->max_time,
                                         .changes = (guint)f->changes,
-                                        .findings_max = (guint)f->all};
+                                        .findings_max = (guint)f->all,
+                                        .interrupted = cli_interrupted()};
   return child_command(run_job, &j);
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- the process ---- */
@@ -185,17 +186,27 @@ bool cli_color(int fd) {
   return isatty(fd) && !(no && *no);
 }
 
-static gint interrupted;
+static gint *interrupted; /* one for this process and those it forks: a signal to one of them is heard by all */
+static gint signals;      /* of this process */
+
 static void on_signal(int number) {
-  if (g_atomic_int_add(&interrupted, 1) > 0) {
+  g_atomic_int_set(interrupted, 1);
+  if (g_atomic_int_add(&signals, 1) > 0) {
     signal(number, SIG_DFL);
     raise(number);
   }
 }
 
+static gint *shared_flag(void) {
+  void *at = mmap(NULL, sizeof(gint), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) g_error("mmap: %s", g_strerror(errno));
+  return at;
+}
+
 const gint *cli_interrupted(void) {
   struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+  if (!interrupted) interrupted = shared_flag();
   sigaction(SIGINT, &act, NULL);
   sigaction(SIGTERM, &act, NULL);
-  return &interrupted;
+  return interrupted;
 }

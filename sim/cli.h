@@ -79,8 +79,10 @@ int cli_writable(const char *path);
 int cli_print(const char *text); /* to stdout, likewise */
 /* A result as the common options ask for it: JSON on stdout with --json, the JUnit report. Status as cli_write. */
 int cli_write_result(const RunResult *r, const CliOptions *o);
-bool cli_color(int fd);            /* a terminal, and NO_COLOR is not set */
-const gint *cli_interrupted(void); /* goes up at SIGINT, SIGTERM; the second one ends the program at once */
+bool cli_color(int fd); /* a terminal, and NO_COLOR is not set */
+/* Goes up at SIGINT, SIGTERM, in this process and in those that it forks from then on, whichever of them gets it; a
+ * process's second one ends it at once. */
+const gint *cli_interrupted(void);
 
 int cmd_run(const App *app, int argc, char **argv);
 int cmd_replay(const App *app, int argc, char **argv);
