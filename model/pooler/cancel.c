@@ -155,7 +155,7 @@ static Step resume(World *w, ProcId self, void *locals) {
   case X_LOOKUP:
   case X_FORWARD_LOOKUP: return cancel_look_up(p, x);
   case X_QUEUE: return cancel_queue(p, x, self);
-  case X_PARKED: return cancel_parked(p, x);
+  case X_PARKED: return cancel_parked(p, x, self);
   case X_CONNECT: return cancel_connect(p, x, self);
   case X_FORWARD: return cancel_forward(p, x);
   case X_DELIVER: return cancel_deliver(p, x, self);

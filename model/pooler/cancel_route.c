@@ -4,7 +4,7 @@
 #include "model/pooler/cancel_stages.h"
 
 /* Nothing to cancel, as far as the pooler can see. It is wrong when the query runs or waits to: then it is lost. */
-static Outcome cancel_dropped(const Pooler *p, const Cancel *x) {
+Outcome cancel_dropped(const Pooler *p, const Cancel *x) {
   const Session *e = x->session ? &p->sessions[x->session - 1] : NULL;
   if (!e || e->state != CL_RUNNING || e->client != x->client || e->query != x->query || x->flags & XF_STALE)
     return OUT_DROPPED;
@@ -112,7 +112,13 @@ Step cancel_queue(Pooler *p, Cancel *x, ProcId self) {
   return cancel_waits(p, x, self, limit);
 }
 
-Step cancel_parked(Pooler *p, Cancel *x) {
+Step cancel_parked(Pooler *p, Cancel *x, ProcId self) {
+  bool by_tick = pool_config(p, x->pool)->limits_by_tick && config_of(p)->tick_ns >= 0;
+  if (by_tick && timer_fired(p->w, self) && !(x->flags & (XF_TURN | XF_EXPIRED))) {
+    x->flags |= XF_EXPIRED;
+    tick_wake(p);
+    return cancel_waits(p, x, self, NO_LIMIT);
+  }
   if (!(x->flags & XF_TURN)) { /* its time is over, or its link is gone */
     carrier_leave(p, x);
     return cancel_ends(p, x, OUT_DROPPED);

@@ -15,7 +15,7 @@ Step cancel_accept(Pooler *p, Cancel *x);
 Step cancel_authenticate(Pooler *p, Cancel *x);
 Step cancel_look_up(Pooler *p, Cancel *x); /* at arrival, or when it is its turn */
 Step cancel_queue(Pooler *p, Cancel *x, ProcId self);
-Step cancel_parked(Pooler *p, Cancel *x);
+Step cancel_parked(Pooler *p, Cancel *x, ProcId self);
 
 /* ---- cancel_carry.c: from a carrier to the server's signal ---- */
 Step cancel_connect(Pooler *p, Cancel *x, ProcId self);

@@ -37,7 +37,8 @@ static Step end_of_script(Pooler *p, Client *c, ProcId self) {
   for (guint k = 0; k < p->stride; k++) {
     Session *e = client_session(p, c, (int)k);
     session_end(p, e, true);
-    open |= e->state != CL_NONE && !(e->flags & SEF_ORPHAN);
+    bool unread = e->flags & (SEF_ORPHAN | SEF_LEFT) || (e->flags & SEF_ENDS && e->state == CL_QUEUED);
+    open |= e->state != CL_NONE && !unread;
   }
   if (open) return client_blocks(p, c, self, NO_LIMIT);
   g_assert(p->shared->clients_left > 0);

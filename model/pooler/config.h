@@ -150,6 +150,10 @@ typedef struct {
   bool limits_by_tick;      /* limits_by_tick: query_wait_timeout is looked at by the periodic pass alone */
   bool error_closes;        /* error_closes_client: an error that is the pooler's own ends the client's connection */
   bool login_waits;         /* first_login_waits: a client's login waits until its pool has had a server connection */
+  bool openings_carry;      /* openings_carry: what has come up takes the first parked cancel, or logs in (PgBouncer) */
+  bool retry_from_start;    /* login_retry_from: attempt; server_login_retry counts from its start, not its failure */
+  bool fast_fail;           /* fast_fail: refused where the last login failed and no server connection is there */
+  bool waiters_unread;      /* waiters_unread: who waits is not read from, and its leaving is not seen */
   bool min_evicts;          /* min_evicts: openings for min_pool_size evict under a shared cap (S26) */
   QueuedClient queued_client;
   StepChange steps[POOLSTEP_COUNT];
@@ -208,6 +212,8 @@ typedef struct PoolerConfig {
   int max_db_connections, max_user_connections, max_client_conn; /* 0: none */
   bool pools_in_turn;          /* pools_order: round_robin | fixed: whose waiters get what a shared cap sets free */
   int64_t shutdown_timeout_ns; /* shutdown waits for clients so long; NO_LIMIT */
+  bool shutdown_by_servers;    /* shutdown_waits: servers; it ends when none is left, whoever waits */
+  bool tick_steady;            /* tick_steady: from the start, whether there is something to do or not */
   bool shutdown_cancels;       /* shutdown_termination: cancels what still runs then */
   bool refuses_newer;          /* newer_protocol: refuse | negotiate: a client that asks for more than 3.0 */
   bool pause_survives_reload;

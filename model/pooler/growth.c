@@ -188,8 +188,7 @@ bool pool_spares_old(Pooler *p, Server *s) {
   return false;
 }
 
-/* Slot, or -1: there is none. */
-static int pool_open(Pooler *p, guint pool) {
+int pool_open(Pooler *p, guint pool) {
   for (guint i = 0; i < p->row_servers; i++) {
     guint slot = pool * p->row_servers + i;
     if (p->servers[slot].state != SV_FREE || p->servers[slot].proc) continue;
@@ -215,6 +214,10 @@ void pool_grow(Pooler *p, guint pool, Poke why) {
   Pool *pl = pool_at(p, pool);
   if (p->shared->clients_left == 0) return;
   if (why == POKE_REQUEST && c->poke == POKE_TICK) return;
+  if (carrier_awaited(p, pool)) {
+    carrier_next(p, pool);
+    return;
+  }
   if (pl->flags & PLF_ASLEEP || !pool_should_grow(p, pool)) return;
   bool asked = pl->n_waiters > under_way(p, pool) && pl->n_idle == 0;
   if (c->min_by_tick && why == POKE_REQUEST && !asked) return;
@@ -224,7 +227,7 @@ void pool_grow(Pooler *p, guint pool, Poke why) {
   }
   bool for_waiters = pl->n_waiters > 0 && pl->n_idle == 0;
   if (!caps_allow(p, pool, for_waiters || c->min_evicts)) return;
-  if (pl->flags & PLF_FAILED) pool_sleep(p, pool);
+  if (pl->flags & PLF_FAILED) pool_sleep(p, pool, 0);
   for (guint n = step_times(p, pool, POOLSTEP_OPEN); n > 0; n--)
     if (pool_open(p, pool) < 0) return;
 }
@@ -254,26 +257,26 @@ static void count_failure(const PoolConfig *c, Pool *pl) {
   if (b->factor > 1 && (pl->failures == 0 || back_off_ns(b, pl->failures) < b->max_ns)) pl->failures++;
 }
 
-static void opening_failed(Pooler *p, guint pool, guint host) {
+static void opening_failed(Pooler *p, guint pool, guint host, int64_t spent_ns) {
   const PoolConfig *c = pool_config(p, pool);
   Pool *pl = pool_at(p, pool);
-  pl->flags |= PLF_FAILED;
+  pl->flags |= c->fast_fail ? PLF_FAILED | PLF_NO_LOGIN : PLF_FAILED;
   count_failure(c, pl);
   pool_ban(p, pool, host);
   switch (c->react.refused) {
   case REACT_RETRY: break;
   case REACT_ERROR: refuse_waiters(p, pool); break;
   case REACT_FATAL: pooler_mark(p, POOLER_CRASH, "the pooler ends because a server refused a connection"); break;
-  default: pool_sleep(p, pool); break;
+  default: pool_sleep(p, pool, spent_ns); break;
   }
 }
 
-void pool_sleep(Pooler *p, guint pool) {
+void pool_sleep(Pooler *p, guint pool, int64_t spent_ns) {
   const PoolConfig *c = pool_config(p, pool);
   Pool *pl = pool_at(p, pool);
-  int64_t ns = c->server_login_retry_ns;
+  int64_t ns = c->server_login_retry_ns - (c->retry_from_start ? spent_ns : 0);
   if (c->back_off.factor > 0) ns = back_off_ns(&c->back_off, pl->failures);
-  if (ns <= 0 || pl->flags & PLF_ASLEEP || p->shared->clients_left == 0) return;
+  if (ns <= 0 || pl->flags & PLF_ASLEEP || (p->shared->clients_left == 0 && pl->n_parked == 0)) return;
   pl->flags |= PLF_ASLEEP;
   watch_start(p, WATCH_RETRY, pool, ns, false, 0, 0);
 }
@@ -294,30 +297,17 @@ void pool_opening_dropped(Pooler *p, Server *s) {
   s->flags &= (uint32_t)~SVF_UNCOUNTED;
 }
 
-/* Logins that waited for it need no connection of their own. */
-static void pool_welcomes(Pooler *p, guint pool) {
-  Pool *pl = pool_at(p, pool);
-  if (!pool_config(p, pool)->login_waits || pl->flags & PLF_WELCOME) return;
-  pl->flags |= PLF_WELCOME;
-  for (guint i = 0; i < p->n_sessions; i++) {
-    Session *e = &p->sessions[i];
-    if (e->request != REQ_CONNECT || e->wants != pool + 1) continue;
-    pool_dequeue(p, e);
-    session_wake(p, e, 0);
-  }
-}
-
 void pool_opened(Pooler *p, Server *s, bool well) {
   guint pool = s->pool;
   Pool *pl = pool_at(p, pool);
   opening_over(p, pool);
   if (!well) {
-    opening_failed(p, pool, s->host);
+    opening_failed(p, pool, s->host, s->spent_ns);
     if (pool_should_grow(p, pool)) tick_wake(p);
   } else {
-    pl->flags &= (uint16_t)~PLF_FAILED;
+    pl->flags &= (uint16_t) ~(PLF_FAILED | PLF_NO_LOGIN);
     pl->failures = 0;
-    pool_welcomes(p, pool);
+    if (pool_config(p, pool)->login_waits) pl->flags |= PLF_WELCOME; /* pool_put lets those in who wait for it */
     if (pl->flags & (PLF_OFFLINE | PLF_SHUTDOWN))
       server_close(p, s);
     else

@@ -77,6 +77,7 @@ Step op_connect(Pooler *p, Client *c, const Op *op, ProcId self) {
     if (ns > 0) return step_sleep(ns);
   }
   if (c->stage == C_CONNECT) {
+    if (e->flags & SEF_LEFT) session_close(p, e); /* its entry is needed; that it was there still, nobody sees */
     if (op_old_one_closes(p, c, op->session)) return client_blocks(p, c, self, NO_LIMIT);
     c->stage = C_CONNECTED;
     if (session_new(p, client_id(p, c), (guint)op->session) < 0) return refused(p, c);

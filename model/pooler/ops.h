@@ -14,7 +14,7 @@ static inline Session *client_session(const Pooler *p, const Client *c, int k) {
   return &p->sessions[client_id(p, c) * p->stride + (guint)k];
 }
 static inline bool session_is_gone(const Session *e) {
-  return e->state == CL_NONE || e->state == CL_GONE || e->flags & SEF_ORPHAN;
+  return e->state == CL_NONE || e->state == CL_GONE || e->flags & (SEF_ORPHAN | SEF_ENDS | SEF_LEFT);
 }
 
 Step client_blocks(Pooler *p, Client *c, ProcId self, int64_t limit_ns); /* until client_wake, or the limit */

@@ -64,7 +64,8 @@ guint pool_live(const Pooler *p, guint pool);
 void tick_wake(Pooler *p);
 bool pool_bans(const Pooler *p, guint pool, guint host);
 bool pool_spares_old(Pooler *p, Server *s); /* too old, but another one was closed not long ago */
-void pool_sleep(Pooler *p, guint pool);     /* no opening before server_login_retry, or the back-off, is over */
+void pool_sleep(Pooler *p, guint pool,
+                int64_t spent_ns); /* no opening before server_login_retry, or the back-off, is over */
 bool pool_should_grow(const Pooler *p, guint pool);
 void watches_end(Pooler *p);
 /* which: of what kind WATCH_BAN says; else 0. */
@@ -86,6 +87,8 @@ enum {
   WATCH_SHUTDOWN
 };
 
+int pool_open(Pooler *p, guint pool); /* growth.c: slot, or -1: there is none */
+
 /* ---- server.c, server_own.c ---- */
 Server *server_dial(Pooler *p, guint slot, guint pool, guint host);
 bool server_drain(Pooler *p, Server *s);             /* true: an empty statement runs on it first */
@@ -99,7 +102,8 @@ void server_core_back(Pooler *p, Server *s);
 Step server_own_start(Pooler *p, Server *s, ProcId self);
 Step server_own_end(Pooler *p, Server *s, ProcId self);
 void server_unexpected(Pooler *p, Server *s);
-Step server_gone(Pooler *p, Server *s); /* the last step */
+Step server_gone(Pooler *p, Server *s);       /* the last step */
+Step server_is_carrier(Pooler *p, Server *s); /* likewise: its connection is a cancel's */
 extern const ProcessType server_type;
 void server_run(Pooler *p, Server *s, int64_t after_ns); /* its owner's query */
 void server_close(Pooler *p, Server *s);
@@ -143,7 +147,9 @@ void pooler_process_up(Pooler *p, int process);
 void pooler_shutdown(Pooler *p, int process);
 void pooler_shutdown_ends(Pooler *p);
 void shutdown_due(Pooler *p);
-void pool_serve(Pooler *p, guint pool); /* waiters get what is idle */
+bool shutdown_waits_for_servers(const Pooler *p, guint process);
+bool shutdown_is_over(const Pooler *p, guint process); /* it did, and none is left */
+void pool_serve(Pooler *p, guint pool);                /* waiters get what is idle */
 void event_start(Pooler *p, guint event);
 void moment_start(Pooler *p, guint moment);
 void arrivals_start(Pooler *p, guint def, guint first, guint slots);
@@ -210,6 +216,7 @@ void cancel_wake(Pooler *p, Cancel *x);
 void cancel_handle(Pooler *p, Cancel *x, bool absorbed);
 void cancels_handle_all(Pooler *p, const Server *s, bool absorbed);
 void outcome_keep(Pooler *p, Cancel *x, Outcome o, const PgBackend *b);
+Outcome cancel_dropped(const Pooler *p, const Cancel *x); /* by the pooler: what that is to its client */
 typedef enum { LOOKED_UP, LOOKED_NOTHING, LOOKED_AMISS } LookedUp;
 LookedUp lookup_server(Pooler *p, Cancel *x, guint pool);
 bool lookup_key(Pooler *p, Cancel *x); /* of its link, at the forward; false: unlinked */
@@ -227,6 +234,9 @@ bool fence_holds(const Pooler *p, const Server *s);
 void fence_limit(Pooler *p, const Cancel *x);
 bool fence_passes(const Pooler *p, const Cancel *x); /* generation_check, before the connect */
 bool carrier_turn(Pooler *p, Cancel *x);             /* false: it is parked */
+bool carrier_awaited(const Pooler *p, guint pool);   /* openings_carry: what comes up next is a cancel's */
+bool carrier_takes(Pooler *p, const Server *s);      /* it has come up; true: it is one's from now on */
+void carriers_expire(Pooler *p, guint process);      /* limits_by_tick: those whose time is over have waited enough */
 void carrier_done(Pooler *p, Cancel *x, bool well);
 void carrier_leave(Pooler *p, Cancel *x);
 void carrier_query_ended(Pooler *p, const Session *e); /* whose query has been answered */

@@ -162,9 +162,54 @@ static bool hand_off(Pooler *p, Server *s, guint at) {
   return true;
 }
 
+static Session *first_waiter(const Pooler *p, guint pool) {
+  return &p->sessions[waiter_row(p, pool)[0] - 1];
+}
+
+/* Those who have left without a word are found out when they would be next. */
+static void forget_left(Pooler *p, guint pool) {
+  while (pool_at(p, pool)->n_waiters && first_waiter(p, pool)->flags & SEF_LEFT) {
+    Session *e = first_waiter(p, pool);
+    pool_dequeue(p, e);
+    session_close(p, e);
+  }
+}
+
+/* A login needs a connection to be there, and does not take it (PgBouncer: activate_client, finish_client_login). */
+static bool lets_in(Pooler *p, guint pool) {
+  forget_left(p, pool);
+  if (pool_at(p, pool)->n_waiters == 0 || !(pool_at(p, pool)->flags & PLF_WELCOME)) return false;
+  Session *e = first_waiter(p, pool);
+  if (e->request != REQ_CONNECT || e->wants != pool + 1) return false;
+  pool_dequeue(p, e);
+  session_wake(p, e, 0);
+  return true;
+}
+
+/* Pools in their order: those who wait are served by what is idle, and a connection of another pool under the same cap
+ * is closed for them (PgBouncer: per_loop_activate). */
+static void serve_all(Pooler *p, guint process) {
+  for (guint i = pool_of(p, process, 0); i < pool_of(p, process, 0) + p->pools_each; i++) {
+    const Pool *pl = pool_at(p, i);
+    while (pl->n_waiters && pl->n_idle && !(pl->flags & PLF_PAUSED)) {
+      if (lets_in(p, i) || pl->n_waiters == 0) continue;
+      Server *s = pop_idle(p, i);
+      s->pc = hand_off(p, s, 0) ? SP_WAKE : SP_IDLE;
+      server_settle(p, s);
+    }
+    if (pl->n_waiters) pool_grow(p, i, POKE_REQUEST);
+  }
+}
+
 void pool_put(Pooler *p, Server *s) {
   Pool *pl = pool_at(p, s->pool);
   const PoolConfig *c = pool_config(p, s->pool);
+  if (!(pl->flags & PLF_PAUSED) && lets_in(p, s->pool)) {
+    push_idle(p, s);
+    s->pc = SP_IDLE;
+    serve_all(p, pool_process(p, s->pool));
+    return;
+  }
   guint times = pl->n_waiters && !(pl->flags & PLF_PAUSED) && c->waiters == WAITERS_FIFO
                     ? step_times(p, s->pool, POOLSTEP_HAND_OFF)
                     : 0;

@@ -102,8 +102,21 @@ static bool of_process(const Pooler *p, guint pool, int process) {
   return process == NONE || pool_process(p, pool) == (guint)process;
 }
 
+/* Cancels that wait for a connection end with it. */
+static void drop_parked(Pooler *p, int process) {
+  for (guint i = 0; i < p->n_cancels; i++) {
+    Cancel *x = &p->cancels[i];
+    if (x->stage != X_PARKED || x->flags & XF_TURN || !(process == NONE || x->process == process)) continue;
+    outcome_keep(p, x, cancel_dropped(p, x), NULL);
+    carrier_leave(p, x);
+    x->flags |= XF_EXPIRED;
+    cancel_wake(p, x);
+  }
+}
+
 /* It is gone: sockets close on both sides. */
 void pooler_process_down(Pooler *p, int process) {
+  drop_parked(p, process);
   for (guint i = 0; i < p->n_sessions; i++) {
     Session *e = &p->sessions[i];
     if (e->state == CL_NONE || e->pool == DIRECT || !of_process(p, e->pool, process)) continue;
@@ -131,12 +144,31 @@ void pooler_process_up(Pooler *p, int process) {
   }
 }
 
-/* No new clients; those that are there may finish, and what waits is told. */
+/* No new clients; those that are there may finish, and what waits is told. Where it waits for servers alone, its pools
+ * are paused, and what is being opened is given up too (PgBouncer: handle_sigint, per_loop_pause). */
 void pooler_shutdown(Pooler *p, int process) {
+  bool by_servers = config_of(p)->shutdown_by_servers;
   for (int i = 0; i < config_of(p)->processes; i++)
     if (process == NONE || i == process) p->processes[i].flags = PRF_SHUTDOWN;
-  for (guint i = 0; i < p->n_pools * p->row_servers; i++) /* what nobody uses ends at once */
-    if (p->servers[i].state == SV_IDLE && of_process(p, p->servers[i].pool, process)) server_close(p, &p->servers[i]);
+  for (guint i = 0; i < p->n_pools && by_servers; i++)
+    if (of_process(p, i, process)) pool_at(p, i)->flags |= PLF_PAUSED;
+  for (guint i = 0; i < p->n_pools * p->row_servers; i++) { /* what nobody uses ends at once */
+    Server *s = &p->servers[i];
+    bool unused = s->state == SV_IDLE || (by_servers && s->state == SV_OPENING);
+    if (unused && of_process(p, s->pool, process)) server_close(p, s);
+  }
+  if (by_servers) tick_wake(p);
+}
+
+bool shutdown_waits_for_servers(const Pooler *p, guint process) {
+  return config_of(p)->shutdown_by_servers && p->processes[process].flags & PRF_SHUTDOWN;
+}
+
+bool shutdown_is_over(const Pooler *p, guint process) {
+  if (!shutdown_waits_for_servers(p, process)) return false;
+  for (guint i = pool_of(p, process, 0); i < pool_of(p, process, 0) + p->pools_each; i++)
+    if (pool_live(p, i) > 0) return false;
+  return true;
 }
 
 void pooler_shutdown_ends(Pooler *p) {

@@ -21,7 +21,7 @@ static int lacks(const Pooler *p, const Session *e) {
 
 static void session_forward(Pooler *p, Session *e) {
   e->answers = 0;
-  if (e->request == REQ_END) e->flags &= (uint8_t)~SEF_TRANSACTION;
+  if (e->request == REQ_END) e->flags &= (uint16_t)~SEF_TRANSACTION;
   session_state(p, e, CL_RUNNING);
   for (guint i = 0; i < HELD_MAX && e->held[i]; i++) {
     Server *s = &p->servers[e->held[i] - 1];
@@ -33,8 +33,21 @@ static void session_forward(Pooler *p, Session *e) {
   g_assert(e->answers > 0);
 }
 
+bool request_is_under_way(const Session *e) {
+  return e->state == CL_IDLE && e->request != REQ_NONE && (e->pc == E_REQUEST || e->pc == E_ASKED);
+}
+
+/* The client's end comes next. */
+static Step ends(Pooler *p, Session *e) {
+  e->flags &= (uint16_t)~SEF_ENDS;
+  e->request = REQ_CLOSE;
+  session_state(p, e, CL_GONE);
+  return step_ran();
+}
+
 Step request_none(Pooler *p, Session *e, ProcId self) {
   if (e->request == REQ_CLOSE) return step_ran();
+  if (e->flags & SEF_ENDS) return ends(p, e);
   e->pc = E_IDLE;
   return queue_wait(p->w, p->q_session[session_id(p, e)], self);
 }
@@ -90,6 +103,7 @@ static Step wait_for(Pooler *p, Session *e, ProcId self, guint pool) {
   }
   e->pc = E_WAITING;
   pool_grow(p, pool, POKE_REQUEST);
+  if (e->flags & SEF_ENDS && !c->waiters_unread) return ends(p, e);
   ObjectId q = p->q_session[session_id(p, e)];
   if (c->waiters == WAITERS_FIFO) return wait_on(p, q, self, true, c->query_wait_timeout_ns);
   int64_t ns = poll_ns(c, e), left = c->query_wait_timeout_ns - (int64_t)e->waited_ms * 1000000;
@@ -97,6 +111,16 @@ static Step wait_for(Pooler *p, Session *e, ProcId self, guint pool) {
   if (c->query_wait_timeout_ns >= 0) e->waited_ms += (uint32_t)(ns / 1000000);
   if (last) e->flags |= SEF_LAST_POLL;
   return wait_on(p, q, self, false, last ? MAX(left, 0) : ns);
+}
+
+/* The last login failed and there is nothing to wait for but the next one; which is tried (PgBouncer: check_fast_fail).
+ * Who waits already is not asked. */
+static bool fails_fast(Pooler *p, const Session *e, guint pool) {
+  const Pool *pl = &p->pools[pool];
+  bool logs_in = e->request == REQ_CONNECT, there = pool_live(p, pool) > pl->opening;
+  if (!(pl->flags & PLF_NO_LOGIN) || pl->flags & PLF_PAUSED || logs_in || e->wants || there) return false;
+  if (!(pl->flags & (PLF_ASLEEP | PLF_PAUSED)) && pl->opening == 0) pool_open(p, pool);
+  return true;
 }
 
 Step request_serve(Pooler *p, Session *e, ProcId self) {
@@ -115,7 +139,9 @@ Step request_serve(Pooler *p, Session *e, ProcId self) {
       e->pc = E_SPOTTED;
       return step_sleep(0); /* not step_ran: others of this instant may come before */
     }
-    if (!pool_check_out(p, e, (guint)pool)) return wait_for(p, e, self, (guint)pool);
+    bool served = pool_check_out(p, e, (guint)pool);
+    if (!served && fails_fast(p, e, (guint)pool)) return answered(p, e, self, RES_REFUSED);
+    if (!served) return wait_for(p, e, self, (guint)pool);
     if (!e->wants) measure_wait_begin(p, e);
     pool_dequeue(p, e);
     measure_wait_end(p, e, true);
@@ -146,13 +172,14 @@ Step request_stand_in_queue(Pooler *p, Session *e, ProcId self) {
 }
 
 static Step given_up(Pooler *p, Session *e, ProcId self, QueryResult r) {
+  if (e->flags & SEF_LEFT) return ends(p, e); /* nobody is told */
   if (e->mailbox) pool_unreceived(p, e);
   if (r == RES_TIMEOUT)
     pool_leave(p, e);
   else
     pool_dequeue(p, e);
   measure_wait_end(p, e, false);
-  e->flags &= (uint8_t) ~(SEF_DEQUEUED | SEF_OFFLINE | SEF_LAST_POLL | SEF_EXPIRED);
+  e->flags &= (uint16_t) ~(SEF_DEQUEUED | SEF_OFFLINE | SEF_LAST_POLL | SEF_EXPIRED);
   return answered(p, e, self, r);
 }
 
@@ -164,7 +191,7 @@ Step request_waited(Pooler *p, Session *e, ProcId self) {
   bool fired = timer_fired(p->w, self),
        poll = pool_config(p, e->wants ? e->wants - 1u : e->pool)->waiters == WAITERS_POLL;
   if (e->flags & SEF_FED || (e->mailbox && !fired)) {
-    e->flags &= (uint8_t) ~(SEF_FED | (e->flags & SEF_EXPIRED ? SEF_EXPIRED | SEF_LAST_POLL : 0));
+    e->flags &= (uint16_t) ~(SEF_FED | (e->flags & SEF_EXPIRED ? SEF_EXPIRED | SEF_LAST_POLL : 0));
     if (e->mailbox) pool_receive(p, e);
     measure_wait_end(p, e, true);
     return request_serve(p, e, self);

@@ -16,3 +16,4 @@ Step request_take_spotted(Pooler *p, Session *e, ProcId self);   /* check_out: s
 Step request_stand_in_queue(Pooler *p, Session *e, ProcId self); /* wait: split, likewise */
 Step request_work(Pooler *p, Session *e, ProcId self);           /* waits for a worker, works, serves */
 void request_broken_off(Pooler *p, Session *e);
+bool request_is_under_way(const Session *e); /* the pooler has not read it yet */

@@ -51,8 +51,14 @@ static Step failed(Pooler *p, Server *s) {
   return step_ran();
 }
 
+static void spends(const Pooler *p, Server *s, int64_t ns) {
+  if (s->pool != DIRECT && pool_config(p, s->pool)->retry_from_start) s->spent_ns = MAX(ns, 0);
+}
+
 static Step connect_to(Pooler *p, Server *s, ProcId self) {
-  LinkFault fault = link_fault(p, LINK_POOLER_TO_SERVER, s->host);
+  PoolerLink link = carrier_awaited(p, s->pool) ? LINK_CANCEL_TO_SERVER : LINK_POOLER_TO_SERVER;
+  LinkFault fault = link_fault(p, link, s->host);
+  if (link == LINK_CANCEL_TO_SERVER) s->flags |= SVF_FOR_CANCEL;
   s->pc = SP_LOGIN;
   said(p, self, party_owner(p, s), party_server(p, s), "connect");
   if (s->flags & SVF_UNCOUNTED) {
@@ -63,17 +69,21 @@ static Step connect_to(Pooler *p, Server *s, ProcId self) {
   if (fault == FAULT_SILENT) {
     int64_t limit = s->pool == DIRECT ? NO_LIMIT : pool_config(p, s->pool)->server_connect_timeout_ns;
     s->flags |= SVF_CUT;
+    spends(p, s, limit);
     return wait_on(p, p->q_server[server_id(p, s)], self, true, limit);
   }
   if (fault == FAULT_REFUSE) s->flags |= SVF_BROKEN;
-  return wait_ns(link_connect(p, LINK_POOLER_TO_SERVER, s->host) + step_late(p, s->pool, POOLSTEP_LOGIN));
+  int64_t ns = link_connect(p, link, s->host);
+  spends(p, s, ns);
+  return wait_ns(ns + step_late(p, s->pool, POOLSTEP_LOGIN));
 }
 
 static Step log_in(Pooler *p, Server *s, ProcId self) {
   PgHost *h = p->hosts[s->host];
   const PgHostConfig *hc = &p->host_configs[s->host];
-  if (s->flags & (SVF_CUT | SVF_BROKEN) || link_fault(p, LINK_POOLER_TO_SERVER, s->host) == FAULT_RESET)
-    return failed(p, s);
+  if (s->flags & (SVF_CUT | SVF_BROKEN) || (s->flags & SVF_FOR_CANCEL && h->down)) return failed(p, s);
+  if (carrier_takes(p, s)) return server_is_carrier(p, s);
+  if (link_fault(p, LINK_POOLER_TO_SERVER, s->host) == FAULT_RESET) return failed(p, s);
   if (step_is(p, s->pool, POOLSTEP_LOGIN, DO_SKIP)) {
     s->pc = SP_READY;
     return step_ran();
@@ -96,6 +106,7 @@ static Step ready(Pooler *p, Server *s, ProcId self) {
   server_core_back(p, s);
   s->pc = SP_IDLE;
   if (s->flags & SVF_BROKEN) return failed(p, s);
+  s->spent_ns = 0;
   said(p, self, party_server(p, s), party_owner(p, s), "ready");
   if (s->pool == DIRECT) {
     server_state(p, s, SV_TAKEN);

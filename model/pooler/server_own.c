@@ -175,6 +175,23 @@ void server_unexpected(Pooler *p, Server *s) {
   }
 }
 
+/* Its place may have been taken again at once. */
+static Step place_is_free(Pooler *p, const Server *s, guint pool) {
+  if (s->state == SV_FREE) return step_done();
+  return wait_ns(step_late(p, pool, POOLSTEP_OPEN));
+}
+
+Step server_is_carrier(Pooler *p, Server *s) {
+  guint pool = s->pool;
+  pool_opening_dropped(p, s);
+  g_assert(p->shared->sockets > 0);
+  p->shared->sockets--; /* the cancel's counts from now on */
+  server_state(p, s, SV_FREE);
+  *s = (Server){0};
+  carrier_next(p, pool);
+  return place_is_free(p, s, pool);
+}
+
 Step server_gone(Pooler *p, Server *s) {
   guint pool = s->pool, id = server_id(p, s);
   backend_exit(p, s);
@@ -191,6 +208,5 @@ Step server_gone(Pooler *p, Server *s) {
     caps_freed(p, pool);
   else
     client_server_gone(p, id);
-  if (s->state == SV_FREE) return step_done();
-  return wait_ns(step_late(p, pool, POOLSTEP_OPEN)); /* its place has been taken again at once */
+  return place_is_free(p, s, pool);
 }

@@ -158,10 +158,16 @@ void session_error_closes(Pooler *p, Session *e) {
 
 /* By the client. Where its link is cut, or its end not seen, the pooler learns nothing of it. */
 void session_end(Pooler *p, Session *e, bool goodbye) {
-  if (e->state == CL_NONE || e->request == REQ_CLOSE || e->flags & SEF_ORPHAN) return;
+  if (e->state == CL_NONE || e->request == REQ_CLOSE || e->flags & (SEF_ORPHAN | SEF_ENDS | SEF_LEFT)) return;
   LinkFault fault = e->pool == DIRECT ? FAULT_NONE : link_fault(p, LINK_CLIENT_TO_POOLER, 0);
-  if (fault == FAULT_SILENT || (fault == FAULT_NO_EOF && !goodbye))
+  bool unseen = fault == FAULT_SILENT || (fault == FAULT_NO_EOF && !goodbye);
+  bool unread = e->state == CL_QUEUED && pool_config(p, e->pool)->waiters_unread && !e->mailbox;
+  if (unseen)
     e->flags |= SEF_ORPHAN;
+  else if (unread && !goodbye)
+    e->flags |= SEF_LEFT;
+  else if (unread || request_is_under_way(e)) /* a stream of bytes: no end overtakes what was asked before */
+    e->flags |= SEF_ENDS;
   else
     session_close(p, e);
 }

@@ -42,7 +42,7 @@ static uint64_t key_names(const Pooler *p, const Nameless *may, guint pool, uint
 
 static uint64_t session_color(const Pooler *p, const Nameless *may, const Session *e) {
   if (e->state == CL_NONE) return 0;
-  uint64_t h = mix(e->state | (uint64_t)e->pc << 8 | (uint64_t)e->flags << 16 | (uint64_t)e->request << 24, e->result);
+  uint64_t h = mix(e->state | (uint64_t)e->pc << 8 | (uint64_t)e->flags << 16 | (uint64_t)e->request << 32, e->result);
   h = mix(h, e->answers | (uint64_t)e->process << 8 | (uint64_t)e->pool << 24 | (uint64_t)e->query << 40);
   h = mix(h, e->wants | (uint64_t)e->rows << 16 | (uint64_t)e->polls << 24 | (uint64_t)e->waited_ms << 32);
   h = mix(h, key_names(p, may, e->pool, e->key_pid, e->key_secret));

@@ -34,6 +34,7 @@ enum {
   SVF_ERROR = 8192,         /* its last query failed */
   SVF_CHECKED_IN = 16384,   /* in no table of checked-out connections */
   SVF_UNCOUNTED = 131072,   /* decided to open it, but nobody has counted it yet */
+  SVF_FOR_CANCEL = 262144,  /* opened while a cancel waited for a connection (openings_carry) */
   SVF_SESSION_LOCK = 65536, /* its lock outlives the transaction */
   SVF_DRAINED = 32768       /* an empty statement has absorbed what was late */
 };
@@ -71,6 +72,7 @@ typedef struct {
   uint32_t seq;               /* counts openings of its pooler process */
   uint32_t pid, secret;       /* what BackendKeyData said */
   ProcId proc;
+  int64_t spent_ns; /* retry_from_start: of an attempt, on its connect */
 } Server;
 
 /* ---- clients and their sessions ---- */
@@ -84,20 +86,22 @@ enum {
   SEF_FED = 8,
   SEF_LAST_POLL = 16,
   SEF_OVERDUE = 32,
+  SEF_ORPHAN = 64,   /* gone, and the pooler does not know */
   SEF_EXPIRED = 128, /* its limit of waiting is over, and the pass has not seen it yet */
-  SEF_ORPHAN = 64    /* gone, and the pooler does not know */
+  SEF_ENDS = 256,    /* its client's end stands behind a request that the pooler has not read */
+  SEF_LEFT = 512     /* its client has gone without a word, and the pooler reads nothing before its turn */
 };
 typedef struct {
-  uint8_t state, pc, flags, request, result;
-  uint8_t answers; /* servers that have still to answer */
-  uint16_t client, process, pool;
+  uint8_t state, pc, request, result;
+  uint8_t answers, rows; /* servers that have still to answer; rows of first_row that were forwarded */
+  uint16_t flags, client, process, pool;
   uint16_t query;          /* number in the script */
   uint16_t held[HELD_MAX]; /* server + 1 */
   uint16_t wants;          /* pool + 1 whose server it waits for */
   uint16_t mailbox;        /* server + 1: sent, not yet received */
-  uint16_t first_row;      /* server + 1 whose row came first; rows: how many were forwarded */
-  uint8_t rows, polls;
-  uint16_t spotted;   /* server + 1: seen idle, not yet taken */
+  uint16_t first_row;      /* server + 1 whose row came first */
+  uint16_t spotted;        /* server + 1: seen idle, not yet taken */
+  uint16_t polls;
   uint32_t waited_ms; /* by polls */
   uint32_t key_pid, key_secret;
   ProcId proc;
@@ -158,7 +162,8 @@ enum {
   XF_TOLD = 2048,
   XF_SIGNALLED = 4096,
   XF_TWIN = 8192, /* a second carrier of the same cancel (carrier: twice) */
-  XF_JUDGED = 16384
+  XF_JUDGED = 16384,
+  XF_EXPIRED = 32768 /* its limit of waiting is over, and the pass has not seen it yet */
 };
 typedef struct {
   uint8_t stage;
@@ -197,9 +202,10 @@ enum {
   PLF_ASLEEP = 16,
   PLF_FATAL = 64,
   PLF_SHUTDOWN = 128,
-  PLF_SPACED = 256,   /* one was closed for its age not long ago (lifetime_spaced) */
-  PLF_WELCOME = 1024, /* it has had a server connection */
-  PLF_NEW = 512       /* of a reload: opens nothing before it has taken over */
+  PLF_SPACED = 256,    /* one was closed for its age not long ago (lifetime_spaced) */
+  PLF_WELCOME = 1024,  /* it has had a server connection */
+  PLF_NO_LOGIN = 2048, /* the last login at a server failed (fast_fail) */
+  PLF_NEW = 512        /* of a reload: opens nothing before it has taken over */
 };
 typedef struct {
   uint16_t flags, n_idle, n_waiters, n_parked;

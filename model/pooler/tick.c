@@ -4,8 +4,18 @@
 
 /* ---- the pass: one process of the world for each of the pooler's ---- */
 
+/* All scripts have ended, and no cancel waits for the pass to end it. */
+static bool is_over(const Pooler *p, guint process) {
+  if (p->shared->clients_left > 0) return false;
+  for (guint i = pool_of(p, process, 0); i < pool_of(p, process, 0) + p->pools_each; i++)
+    if (p->pools[i].n_parked && pool_config(p, i)->limits_by_tick && pool_config(p, i)->cancel_wait_timeout_ns >= 0)
+      return false;
+  return true;
+}
+
 static bool has_work(const Pooler *p, guint process) {
-  if (p->shared->clients_left == 0) return false;
+  if (is_over(p, process)) return false;
+  if (shutdown_waits_for_servers(p, process)) return true;
   for (guint i = 0; i < p->n_sessions && pool_config(p, pool_of(p, process, 0))->limits_by_tick; i++)
     if (p->sessions[i].flags & SEF_EXPIRED && p->sessions[i].process == process) return true;
   for (guint i = pool_of(p, process, 0); i < pool_of(p, process, 0) + p->pools_each; i++)
@@ -25,6 +35,11 @@ static void look_at_limits(Pooler *p, guint process) {
 
 static void pass(Pooler *p, guint process) {
   look_at_limits(p, process);
+  carriers_expire(p, process);
+  if (shutdown_is_over(p, process)) {
+    pooler_process_down(p, (int)process);
+    return;
+  }
   for (guint i = pool_of(p, process, 0); i < pool_of(p, process, 0) + p->pools_each; i++) {
     bool carried = carrier_next(p, i);
     if (carried && pool_config(p, i)->carrier_starves) continue;
@@ -41,8 +56,9 @@ static Step tick_resume(World *w, ProcId self, void *locals) {
   Tick *t = locals;
   if (t->due) pass(p, t->process);
   t->due = 0;
-  if (p->shared->clients_left == 0) return step_done();
-  if (!has_work(p, t->process)) return queue_wait(w, p->q_tick, self);
+  if (is_over(p, t->process)) return step_done();
+  bool steady = config_of(p)->tick_steady && p->timed;
+  if (!steady && !has_work(p, t->process)) return queue_wait(w, p->q_tick, self);
   t->due = 1;
   return step_sleep(config_of(p)->tick_ns);
 }

@@ -27,7 +27,7 @@ static void stand_in_queue(Pooler *p, const Session *e, guint pool) {
 
 void pool_wait_over(Pooler *p, Session *e) {
   e->wants = 0;
-  e->flags &= (uint8_t)~SEF_OVERDUE;
+  e->flags &= (uint16_t)~SEF_OVERDUE;
   if (p->q_reserve) queue_wake_all(p->w, p->q_reserve[session_id(p, e)], 0);
 }
 

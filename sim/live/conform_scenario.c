@@ -52,7 +52,7 @@ static bool is_setting(const char *key) {
 }
 
 static void emit_pooler(const Node *pooler, const char *preset, const char *mode, GString *out) {
-  g_string_append_printf(out, "pooler: {preset: %s, pool_mode: %s", preset, mode);
+  g_string_append_printf(out, "pooler: {preset: %s, pool_mode: %s, tick_steady: true", preset, mode);
   for (guint i = 0; i < pooler->children->len; i++) {
     const Node *c = pooler->children->pdata[i];
     if (!is_setting(c->key)) continue;

@@ -49,6 +49,7 @@ typedef struct {
   Wired *wired;
   Backend *backend;
   GByteArray *outbox;   /* a client's, under way */
+  guint planned;        /* of what runs: events that are to come; of no consequence once it is closed */
   bool open, welcome;   /* a server's: the connect is over; logged in */
   bool carrier;         /* a server's: opened while a cancel waited for one */
   int direct;           /* of a server's: who is there without a pooler between, a client; -1 */
@@ -173,8 +174,9 @@ typedef struct {
   bool over, dirty;                           /* dirty: something was sent that the pooler has not been let at yet */
   bool gone, ending;                          /* the pooler has ended, as it was told to; it was told to */
   guint64 inputs;
-  bool watches_pools, pools_seen;  /* pool-accounting is asked for; the pooler has told */
-  guint players_done, environment; /* environment: events of it that are pending */
+  bool watches_pools, pools_seen; /* pool-accounting is asked for; the pooler has told */
+  guint players_done;
+  guint environment, vain; /* pending events: of the environment; of what ran on connections that are closed */
   guint64 counts[OUT_COUNT];
   LiveMeasure measure;
   TraceWriter *trace;

@@ -89,9 +89,17 @@ static bool is_environment(Doing what) {
   return what == DO_EVENT || what == DO_AFTER || what == DO_UNDO || what == DO_LIMIT;
 }
 
+static bool is_of_run(Doing what) {
+  return what == DO_START || what == DO_END || what == DO_REPLY;
+}
+
 void live_at(Live *l, int64_t ns, Doing what, guint subject, guint64 data) {
   Event e = {.t = MAX(ns, l->now), .payload = {.kind = what, .subject = subject, .data = data}};
   l->environment += is_environment(what);
+  if (is_of_run(what)) {
+    CONN(l, subject)->planned++;
+    l->vain += CONN(l, subject)->fd < 0;
+  }
   l->planned++;
   if (l->pending)
     g_array_append_val(l->pending, e);
@@ -108,6 +116,11 @@ void live_move_to(Live *l, int64_t ns) {
 
 static void do_it(Live *l, const EventPayload *e) {
   l->environment -= is_environment((Doing)e->kind);
+  if (is_of_run((Doing)e->kind)) {
+    Conn *c = CONN(l, e->subject);
+    c->planned--;
+    l->vain -= c->fd < 0;
+  }
   switch ((Doing)e->kind) {
   case DO_SCRIPT: player_go_on(l, e->subject); break;
   case DO_WAITED:
@@ -148,7 +161,7 @@ static guint planned(const Live *l) {
 
 /* What only the environment would still do keeps nobody waiting. */
 static bool all_done(const Live *l) {
-  if (l->players_done < l->players->len || planned(l) > l->environment) return false;
+  if (l->players_done < l->players->len || planned(l) > l->environment + l->vain) return false;
   for (guint i = 0; i < l->sent->len; i++)
     if (!SENT(l, i)->judged) return false;
   return true;

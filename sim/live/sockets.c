@@ -100,6 +100,7 @@ void conn_close(Live *l, guint conn) {
   if (c->fd < 0) return;
   close(c->fd);
   c->fd = -1;
+  l->vain += c->planned;
   l->dirty = true;
 }
 

@@ -236,9 +236,19 @@ static char *difference(const WireEvent *a, const WireEvent *b) {
   return g_string_free(out, FALSE);
 }
 
+/* The last that a client or a cancel has to do with. What a pooler does with its servers from then on (closes them,
+ * opens some for clients that have left) is not the model's, which is at its end. */
+static int64_t last_of_clients(const WireLog *w) {
+  int64_t last = 0;
+  for (guint i = 0; at(w, i); i++)
+    if (strcmp(at(w, i)->lane, "servers") != 0) last = MAX(last, at(w, i)->t_ns);
+  return last;
+}
+
 /* The earliest of the first differences of the lanes. */
 WireCompared wire_logs_compare(WireLog *model, WireLog *live, int64_t most_ns) {
   WireCompared c = {.same = true};
+  const int64_t end = MAX(last_of_clients(model), last_of_clients(live));
   int64_t first = INT64_MAX;
   qsort(model->events->data, model->events->len, sizeof(WireEvent), by_lane);
   qsort(live->events->data, live->events->len, sizeof(WireEvent), by_lane);
@@ -254,13 +264,14 @@ WireCompared wire_logs_compare(WireLog *model, WireLog *live, int64_t most_ns) {
       continue;
     }
     int64_t when = MIN(a && order <= 0 ? a->t_ns : INT64_MAX, b && order >= 0 ? b->t_ns : INT64_MAX);
-    if (when < first) {
+    const char *lane = g_strdup(order <= 0 ? a->lane : b->lane);
+    bool behind = strcmp(lane, "servers") == 0 && when >= end;
+    if (!behind && when < first) {
       g_free(c.where);
       c.where = difference(a, b);
       first = when;
     }
-    c.same = false;
-    const char *lane = g_strdup(order <= 0 ? a->lane : b->lane);
+    c.same &= behind;
     while (at(model, i) && strcmp(at(model, i)->lane, lane) == 0) i++;
     while (at(live, k) && strcmp(at(live, k)->lane, lane) == 0) k++;
     g_free((char *)lane);

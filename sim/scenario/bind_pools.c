@@ -54,6 +54,9 @@ static void bind_numbers(const Scenario *s, int entry, PoolConfig *c) {
                               {"limits_by_tick", AT(limits_by_tick)},
                               {"error_closes_client", AT(error_closes)},
                               {"first_login_waits", AT(login_waits)},
+                              {"openings_carry", AT(openings_carry)},
+                              {"fast_fail", AT(fast_fail)},
+                              {"waiters_unread", AT(waiters_unread)},
                               {"lifetime_spaced", AT(lifetime_spaced)}};
   for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
     g_autofree char *key = key_for(s, entry, numbers[i].key);
@@ -85,6 +88,7 @@ static void bind_words(const Scenario *s, int entry, PoolConfig *c) {
   c->handoff = (Handoff)WORD("handoff", "confirm", "record_then_send");
   c->poke = (Poke)WORD("growth.poke", "request", "tick", "each_opening");
   c->full_by_equality = WORD("full", "at_least", "equality");
+  c->retry_from_start = WORD("login_retry_from", "failure", "attempt");
   c->own.clears = (Clears)WORD("own.clears", "none", "transaction", "session");
   c->react.refused = REACT("refused");
   c->react.offline = REACT("offline");
@@ -272,6 +276,8 @@ static void bind_process(const Scenario *s, PoolerConfig *c) {
   c->max_client_conn = bind_count(s, "pooler.max_client_conn", 0);
   c->pools_in_turn = scenario_is(s, "pooler.pools_order", "round_robin");
   c->shutdown_timeout_ns = bind_limit(s, "pooler.shutdown_timeout");
+  c->shutdown_by_servers = scenario_is(s, "pooler.shutdown_waits", "servers");
+  c->tick_steady = scenario_bool(s, "pooler.tick_steady");
   c->shutdown_cancels = scenario_bool(s, "pooler.shutdown_cancels");
   c->refuses_newer = scenario_is(s, "pooler.newer_protocol", "refuse");
   c->pause_survives_reload = scenario_bool(s, "pooler.pause_survives_reload");

@@ -222,6 +222,18 @@ static const KeyInfo rows[] = {
     {"@pool.first_login_waits", K_BOOL, .dflt = "false", .example = "pooler: {first_login_waits: true}",
      .about = "A client's login waits until its pool has had a server connection once, which tells it the server's "
               "parameters."},
+    {"@pool.openings_carry", K_BOOL, .dflt = "false", .example = "pooler: {openings_carry: true}",
+     .about =
+         "A connection that has come up takes the first cancel that waits for one, and logs in where none does: no "
+         "cancel has a connection of its own. With carrier: one_at_a_time_cap."},
+    {"@pool.login_retry_from", K_WORD, .dflt = "failure", .words = "failure attempt",
+     .example = "pooler: {login_retry_from: attempt}",
+     .about = "When server_login_retry begins: with the failure, or with the attempt that failed."},
+    {"@pool.fast_fail", K_BOOL, .dflt = "false", .example = "pooler: {fast_fail: true}",
+     .about = "Whoever needs a connection is refused at once where the last login at a server failed and none is "
+              "there."},
+    {"@pool.waiters_unread", K_BOOL, .dflt = "false", .example = "pooler: {waiters_unread: true}",
+     .about = "Nothing is read from a client that waits: its leaving is seen when its turn comes."},
     {"@pool.login_retry_reset", K_BOOL, .dflt = "true", .example = "pooler: {login_retry_reset: false}",
      .about = "A carrier that came through ends the wait of server_login_retry."},
     {"@pool.queued_client", K_WORD, .dflt = "ignore", .words = "ignore dequeue_and_error",

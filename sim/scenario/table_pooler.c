@@ -114,6 +114,9 @@ static const KeyInfo rows[] = {
      .about = "Threads that interleave inside one process."},
     {"pooler.tick", K_TIME | K_WORD, .dflt = "333ms", .lo = "1us", .words = "none", .example = "pooler: {tick: 25ms}",
      .about = "The periodic pass; none: there is none."},
+    {"pooler.tick_steady", K_BOOL, .dflt = "false", .example = "pooler: {tick: 333333us, tick_steady: true}",
+     .about = "The pass comes at multiples of tick from the start, and a step each time; else the first comes a tick "
+              "after there is something for it to do. Where there is a clock."},
     {"pooler.client_identity", K_WORD | K_MAP | K_ONE, .dflt = "random64",
      .words = "real_key_passthrough random64 random63 counter31_secret peer_encoded random31x2",
      .example = "pooler: {client_identity: counter31_secret}", .about = "The cancel key that a client is given."},
@@ -142,6 +145,11 @@ static const KeyInfo rows[] = {
      .example = "pooler: {pools_order: fixed}", .about = "Whose waiters get what a shared cap sets free."},
     {"pooler.shutdown_timeout", K_TIME | K_WORD, .dflt = "none", .words = "none",
      .example = "pooler: {shutdown_timeout: 60s}", .about = "How long a shutdown waits for clients."},
+    {"pooler.shutdown_waits", K_WORD, .dflt = "clients", .words = "clients servers",
+     .example = "pooler: {shutdown_waits: servers}",
+     .about =
+         "What a shutdown waits for: clients end by themselves; or queries do, pools are paused meanwhile, and the "
+         "pass that finds no server connection ends the pooler."},
     {"pooler.shutdown_cancels", K_BOOL, .dflt = "false",
      .example = "pooler: {shutdown_timeout: 60s, shutdown_cancels: true}",
      .about = "Queries that still run then are cancelled."},
