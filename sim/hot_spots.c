@@ -89,7 +89,9 @@ void hot_spots_keep(const Model *m, RunResult *r) {
   int64_t faults = 0;
   for (guint i = 0; i < spots->len; i++) faults += g_array_index(spots, HotSpot, i).total.faults;
   for (guint i = 0; i < spots->len; i++) {
-    HotSpotRow row = row_of(&g_array_index(spots, HotSpot, i), faults);
+    const HotSpot *h = &g_array_index(spots, HotSpot, i);
+    if (!h->total.faults && !h->total.stores && !h->total.ns) continue; /* looked at only: it cost nothing */
+    HotSpotRow row = row_of(h, faults);
     add_source(m, texts, &row);
     g_array_append_val(r->hotspots, row);
   }

@@ -15,7 +15,7 @@ check_status 2 pg nowhere
 check_contains "--tree nowhere: no such directory" "$ERR"
 mkdir empty
 check_status 2 pg empty
-check_contains "not a tree of procarray.c and proc.c of a PostgreSQL tree" "$ERR"
+check_contains "--tree empty: there is no src/backend/storage/ipc/procarray.c, which subject procarray is built of" "$ERR"
 tree bare
 touch bare/src/backend/storage/ipc/procarray.c bare/src/backend/storage/lmgr/proc.c
 check_status 2 pg bare
@@ -119,6 +119,14 @@ const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .
 else
   echo "no aarch64-linux-gnu-gcc here: another architecture is tried by a changed header alone"
 fi
+check_status 2 "$STAMPEDE" subject info none.so
+check_same "$ERR" <(echo "stampede: none.so: cannot be read: No such file or directory")
+check_status 2 "$STAMPEDE" run connect-storm --subject none.so # by the option that was given
+check_same "$ERR" <(echo "stampede: --subject: $SCRATCH/none.so: cannot be read: No such file or directory")
+check_status 2 "$STAMPEDE" run connect-storm --set subject=./none.so
+check_contains "--set subject=./none.so: subject: $SCRATCH/none.so: cannot be read" "$ERR"
+check_status 2 "$STAMPEDE" run connect-storm --subject .
+check_contains "--subject: $SCRATCH: cannot be read: a directory, not a file" "$ERR"
 check_status 2 "$STAMPEDE" subject info bad.c
 check_contains "not a shared object; \`stampede subject build\` makes one" "$ERR"
 sed 's/"stampede":"[0-9.]*"/"stampede":"0.0.9"/' bad.so >old.so

@@ -56,6 +56,15 @@ check_status 0 "$STAMPEDE" run connect-storm --set workload.clients=5 --json
 cp "$OUT" model.json
 check_lacks '"stacks"'
 
+# --- what cost neither faults nor time is no hot spot: on one page of 2 MiB, mapped by the first store, without prices
+check_status 0 "$STAMPEDE" run run.yaml --set machine.profile=none --set machine.page_size=2MiB
+check "the one line that faulted: $(grep -c 'pages\.c:' "$OUT")" test "$(grep -c 'pages\.c:' "$OUT")" = 1
+check_status 0 "$STAMPEDE" run s37-double-return-bad --json
+check "each row has a cost" jq -e '.hotspots | length > 0 and all(.faults > 0 or .stores > 0 or .ms > 0)' "$OUT"
+# A line that only costs time stays: followers' words are stored to under the lock, on pages that are mapped.
+check_status 0 "$STAMPEDE" run connect-storm --set workload.clients=100 --set workload.iterations=1 --set machine.page_size=2MiB
+check "time alone: $(grep pgxactoff "$OUT")" grep -qE '^ +0 +0\.0 +[0-9.]+ +[0-9.]+ +PGPROC.pgxactoff +ProcArrayRemove' "$OUT"
+
 # --- without its source the line is still named, and nothing fails
 mv pages.c aside.c
 check_status 0 "$STAMPEDE" run run.yaml --annotate

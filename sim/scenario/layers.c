@@ -162,9 +162,15 @@ bool layers_put(Node *base, const char *key, const Node *value) {
   return slot != NULL;
 }
 
+/* What the user wrote: what scenario_path_override makes of --subject FILE is quoted and absolute. */
+static char *option_of(const char *key_is_value) {
+  if (g_str_has_prefix(key_is_value, "subject=\"/")) return g_strdup("--subject");
+  return g_strdup_printf("--set %.100s", key_is_value);
+}
+
 gboolean layers_set(Node *base, const char *key_is_value, GError **error) {
   g_assert(base->kind == NODE_MAP);
-  g_autofree char *file = g_strdup_printf("--set %.100s", key_is_value), *copy = NULL;
+  g_autofree char *file = option_of(key_is_value), *copy = NULL;
   const char *equals = strchr(key_is_value, '=');
   if (!g_utf8_validate(key_is_value, -1, NULL)) return bad_key("--set", "not a text in UTF-8", error);
   if (!equals) return bad_key(file, "write KEY=VALUE", error);

@@ -128,14 +128,20 @@ char *mark_text(const Mark *at) {
   return at->line ? g_strdup_printf("%s:%u:%u", file, at->line, at->column) : g_strdup(file);
 }
 
+/* "--subject" says that it is about the key `subject`. */
+static bool is_option_of(const char *where, const char *key) {
+  return g_str_has_prefix(where, "--") && strcmp(where + 2, key) == 0;
+}
+
 GError *mark_error(const Mark *at, const char *key, const char *format, ...) {
   va_list args;
   va_start(args, format);
   g_autofree char *what = g_strdup_vprintf(format, args);
   va_end(args);
   g_autofree char *where = mark_text(at);
+  const bool named = key && *key && !is_option_of(where, key);
   g_autofree char *line =
-      key && *key ? g_strdup_printf("%s: %s: %s", where, key, what) : g_strdup_printf("%s: %s", where, what);
+      named ? g_strdup_printf("%s: %s: %s", where, key, what) : g_strdup_printf("%s: %s", where, what);
   for (char *p = line; *p; p++)
     if (g_ascii_iscntrl(*p)) *p = '?'; /* one line, whatever the input holds */
   return g_error_new_literal(SCENARIO_ERROR, SCENARIO_ERROR_INPUT, line);

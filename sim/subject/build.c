@@ -142,7 +142,8 @@ static bool tree_is_right(const Build *b, GError **error) {
   for (guint i = 0; b->m->sources[i]; i++) {
     g_autofree char *found = find(b, b->m->sources[i]);
     if (!found)
-      return wrong(error, "--tree %s: not a tree of %s: there is no %s", b->o->tree, b->m->about, b->m->sources[i]);
+      return wrong(error, "--tree %s: there is no %s, which subject %s is built of", b->o->tree, b->m->sources[i],
+                   b->m->subject);
   }
   for (guint i = 0; i < b->m->needs->len; i++) {
     const ManifestNeed *n = &g_array_index(b->m->needs, ManifestNeed, i);

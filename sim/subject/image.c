@@ -1,6 +1,7 @@
 /* image.c - see image.h. The object is opened twice: by the dynamic linker, to run, and by elfutils, to be read. */
 #include "sim/subject/image.h"
 #include "sim/result.h"
+#include "sim/scenario/assets.h"
 #include "sim/scenario/scenario.h"
 #include <dlfcn.h>
 #include <dwarf.h>
@@ -68,22 +69,17 @@ static char *hash_text(const char *contents, gsize length) {
   return g_strdup_printf("%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", (guint64)h.high64, (guint64)h.low64);
 }
 
-static char *read_file(const char *path, gsize *length, GError **error) {
-  char *contents = NULL;
-  g_autoptr(GError) problem = NULL;
-  if (!g_file_get_contents(path, &contents, length, &problem)) complain(error, path, problem->message);
-  return contents;
-}
+#define OBJECT_MOST ((gsize)1 << 30) /* no subject is that large, and a device has no end */
 
 char *image_hash_of(const char *path, GError **error) {
   gsize length;
-  g_autofree char *contents = read_file(path, &length, error);
+  g_autofree char *contents = asset_read(path, OBJECT_MOST, &length, error);
   return contents ? hash_text(contents, length) : NULL;
 }
 
 static bool read_hash(Image *i, GError **error) {
   gsize length;
-  g_autofree char *contents = read_file(i->path, &length, error);
+  g_autofree char *contents = asset_read(i->path, OBJECT_MOST, &length, error);
   if (!contents || !is_object(i->path, contents, length, error)) return false;
   if (!is_of_this_version(i, contents, length, error)) return false;
   i->hash = hash_text(contents, length);
