@@ -40,6 +40,17 @@ check "the same document" cmp -s <(jq .real "$OUT") <(jq .real "$SCRATCH/out/res
 check "a plot" grep -q '<svg' "$SCRATCH/out/backends.svg"
 check "nothing left" nothing_left
 
+# Code in place of the model, beside the same server: a child simulates it, and what it saw comes back.
+check_status 0 "$STAMPEDE" subject build --quiet --tree tests/subjects --manifest tests/subjects/pgmini.yaml -o "$SCRATCH/mini.so"
+check_status 0 "${postgres[@]}" --clients 60 --iterations 2 --plain-malloc --set subject="$SCRATCH/mini.so" --confirm --json
+check "all agree: $(jq -c '[.agreement[] | select(.agrees | not)]' "$OUT")" jq -e '.agreement | length > 4 and all(.agrees)' "$OUT"
+mkdir "$SCRATCH/panics"
+sed 's/  tell_places(at + 1);/  if (at > 5) stm_panic("six");\n&/' tests/subjects/pgmini.c >"$SCRATCH/panics/pgmini.c"
+check_status 0 "$STAMPEDE" subject build --quiet --tree "$SCRATCH/panics" --manifest tests/subjects/pgmini.yaml -o "$SCRATCH/panics.so"
+check_status 2 "${postgres[@]}" --clients 60 --set subject="$SCRATCH/panics.so"
+check_contains 'the simulation ended before all had left: PANIC: six at ' "$ERR"
+check "nothing left" nothing_left
+
 # Interrupted, asked to end, killed: the server goes with the tool.
 for signal in INT TERM KILL; do
   "${postgres[@]}" --clients 100 >"$OUT" 2>"$ERR" </dev/null &

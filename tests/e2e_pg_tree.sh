@@ -34,61 +34,110 @@ END
   used=$({ time "$STAMPEDE" check "$SCRATCH/backends.yaml" --without-lock ProcArrayLock >"$OUT"; } 2>&1)
   check_contains 'pgxactoff-matches            violated'
   check "more than a second of CPU: $used" awk "BEGIN { split(\"$used\", u); exit !(u[1] + u[2] <= 1) }"
+  # Which page of the array each connect maps: the same picture, of the code and of the model.
+  for side in model code; do
+    what=(connect-storm --set "postgres.version=$((version > 19 ? 19 : version))" --set postgres.max_connections=400
+      --set workload.clients=200 --set workload.iterations=2 --quiet --trace "$SCRATCH/$side.jsonl")
+    [[ $side == model ]] || what+=(--subject "$SCRATCH/tree.so")
+    check_status 0 "$STAMPEDE" run "${what[@]}"
+    check_status 0 "$STAMPEDE" viz "$SCRATCH/$side.jsonl" --view memory -o "$SCRATCH/$side.svg"
+  done
+  check_same "$SCRATCH/model.svg" "$SCRATCH/code.svg"
   # Two that end transactions, with a group where the lock is taken.
   check_status 0 "$STAMPEDE" check "$SCRATCH/backends.yaml" --set 'processes[0].count=2' \
     --set 'processes[0].script=[connect, begin_with_xid, end_transaction, leave]'
   check_contains 'every order was tried'
 done
 
-# ---- faults against published counts of 15.18 and 18.6, and against real servers (15.20, 18.6): seeds' means, as the
-# order in which those backends left is not known; nor is where the array began in its page (15: 2816 bytes fits best) ----
-plain=(--set postgres.background=none --set workload.threads=1 --set workload.between_iterations=0
+# ---- faults against published counts of 15.18 and 18.6, and against real servers (15.20, 18.6) ----
+# A first iteration is the same in each order of leaving. A later one is published of one drawn order that nobody knows: what
+# is compared with it is a mean over orders of ours (seeds), and how far one order lies from the mean (sd) is said and counts.
+# The array of the published counts began 256 bytes into its page: 5,435 faults of 18 with 2048 clients are no other place's
+# among multiples of 128, and 15 agrees.
+plain=(--set postgres.background=none --set workload.threads=1 --set workload.between_iterations=0 --set postgres.pgproc.phase=256B
   --set machine.fault_around=0KiB --set postgres.snapshots=0 --set postgres.superuser_reserved_connections=0)
-real=(--set postgres.max_connections=2000 --set workload.clients=1000 --set workload.before_iterations=0)
-# mean METRICS SEEDS COMMAND...: of what jq's METRICS gives; to $SCRATCH/mean
-mean() {
-  local metrics=$1 seeds=$2
+# Of the servers' only what fits their first iteration (15: a published simulation of it has 195.4).
+real=(--set postgres.max_connections=2000 --set workload.clients=1000 --set workload.before_iterations=0
+  --set postgres.pgproc.phase=46080B --set workload.iterations=5)
+# draws SEEDS METRIC COMMAND...: jq's METRIC of each seed: $mean, $sd
+draws() {
+  local seeds=$1 metric=$2
   shift 2
-  for seed in $(seq "$seeds"); do "$STAMPEDE" run "$@" --seed "$seed" --json | jq "$metrics"; done |
-    awk '{ sum += $1 } END { printf "%.3f\n", sum / NR }' >"$SCRATCH/mean"
+  read -r mean sd < <(for seed in $(seq "$seeds"); do "$STAMPEDE" run "$@" --seed "$seed" --json | jq "$metric"; done |
+    awk '{ n++; s += $1; q += $1 * $1 } END { printf "%.4f %.4f\n", s / n, (n > 1 ? sqrt((q - s * s / n) / (n - 1)) : 0) }')
 }
-# near WHAT EXPECTED WITHIN: the mean lies no farther away.
+holds() { awk "BEGIN { exit !($1) }"; }
+# near WHAT PUBLISHED WITHIN: the mean lies no farther away.
 near() {
-  local seen
-  seen=$(cat "$SCRATCH/mean")
-  echo "  $1: $seen, published $2"
-  check "$1: $seen, not $2 within $3" awk -v a="$seen" -v b="$2" -v d="$3" 'BEGIN { exit !(a - b <= d && b - a <= d) }'
+  echo "  $1: $mean, published $2"
+  check "$1: $mean, not $2 within $3" holds "($mean) - ($2) <= $3 && ($2) - ($mean) <= $3"
 }
-per_connect() { # SUBJECT VERSION CLIENTS ITERATION SEEDS EXPECTED WITHIN
-  mean ".metrics[\"iteration[$4].allprocs_faults\"] / $3" "$5" connect-storm --subject "$1" --set "postgres.version=$2" \
-    "${plain[@]}" "${phase[@]}" --set "workload.clients=$3" --set "workload.iterations=$4"
-  near "$2, $3 clients, iteration $4: faults on PGPROCs by connect" "$6" "$7"
+# one_order WHAT PUBLISHED KNOWN: the published figure could be one of these orders' (two sd), and the mean over ours lies
+# KNOWN per cent beside it, as it did when it was looked at; of those above 1, sim/subject/README.md says why.
+one_order() {
+  local off
+  off=$(awk "BEGIN { printf \"%.2f\", (($mean) / ($2) - 1) * 100 }")
+  echo "  $1: $mean, one order of them +- $sd, published $2: $off %"
+  check "$1: $2 is no order's with a mean of $mean, sd $sd" holds "($mean) - ($2) <= 2 * $sd && ($2) - ($mean) <= 2 * $sd"
+  check "$1: off by $off %, known is $3" holds "$off - ($3) <= 0.1 && ($3) - $off <= 0.1"
 }
-server() { # SUBJECT VERSION METRIC EXPECTED WITHIN
-  mean "$3" 10 real-server --subject "$1" --set "postgres.version=$2" "${real[@]}" "${phase[@]}" --set workload.iterations=5
-  near "$2, real server: $3" "$4" "$5"
+array() { # SUBJECT VERSION CLIENTS ITERATION SEEDS
+  what="$2, $3 clients, iteration $4: faults on PGPROCs by connect"
+  draws "$5" ".metrics[\"iteration[$4].allprocs_faults\"] / $3" connect-storm --subject "$1" --set "postgres.version=$2" \
+    "${plain[@]}" --set "workload.clients=$3" --set "workload.iterations=$4"
 }
+server() { # SUBJECT VERSION SEEDS METRIC
+  what="$2, real server: $4"
+  draws "$3" "$4" real-server --subject "$1" --set "postgres.version=$2" "${real[@]}"
+}
+first() {
+  array "$1" "$2" "$3" 1 1
+  near "$what" "$4" "$5"
+}
+later() {
+  array "$1" "$2" "$3" "$4" 10
+  one_order "$what" "$5" "$6"
+}
+m() { echo ".metrics[\"iteration[$1].$2\"]"; }
 for tree in "${trees[@]}"; do
   version=$(sed -n 's/^#define PG_MAJORVERSION "\([0-9]*\).*/\1/p' "$tree/src/include/pg_config.h")
   [[ $version == 15 || $version == 18 ]] || continue
-  so=$SCRATCH/$version.so phase=()
+  so=$SCRATCH/$version.so
   check_status 0 "$STAMPEDE" subject build --quiet --tree "$tree" -o "$so"
-  m() { echo ".metrics[\"iteration[$1].$2\"]"; }
   if [[ $version == 18 ]]; then
-    per_connect "$so" 18 512 1 1 3.2 0.05
-    per_connect "$so" 18 1024 1 1 3.1 0.05
-    per_connect "$so" 18 2048 1 1 2.65 0.005
-    per_connect "$so" 18 1024 17 10 89.9 0.9
-    server "$so" 18 "$(m 2 faults_mean) - $(m 1 faults_mean)" 0.3 1
-    for i in 3:79.9 4:79.9 5:80.9; do server "$so" 18 "$(m "${i%:*}" faults_mean) - $(m 1 faults_mean)" "${i#*:}" 3.2; done
+    first "$so" 18 512 3.2 0.05
+    first "$so" 18 1024 3.1 0.05
+    first "$so" 18 2048 2.6538 0.0001 # 5,435
+    first "$so" 18 4096 2.4 0.05
+    later "$so" 18 512 33 46.9 -1.19
+    later "$so" 18 1024 17 89.9 -0.25
+    later "$so" 18 2048 9 177.3 -1.32
+    server "$so" 18 1 "$(m 2 faults_mean) - $(m 1 faults_mean)"
+    near "$what" 0.3 1
+    for i in 3:79.9 4:79.9 5:80.9; do
+      server "$so" 18 10 "$(m "${i%:*}" faults_mean) - $(m 1 faults_mean)"
+      near "$what" "${i#*:}" 3.2
+    done
   else
-    phase=(--set postgres.pgproc.phase=2816B)
-    per_connect "$so" 15 512 1 1 57.5 0.05
-    per_connect "$so" 15 1024 1 1 112.5 0.05
-    per_connect "$so" 15 1024 2 10 93 0.93
-    per_connect "$so" 15 2048 2 10 182 1.82
-    server "$so" 15 "$(m 1 faults_last50_minus_first50)" 190.6 7.6
-    # 85.5 and 90.0: two drawn orders of leaving, whose figures differ by 5 from order to order; their mean.
-    server "$so" 15 "($(m 2 faults_last50_minus_first50) + $(m 3 faults_last50_minus_first50)) / 2" 87.75 3.5
+    first "$so" 15 512 57.5 0.05
+    first "$so" 15 1024 112.5 0.05
+    first "$so" 15 2048 222.5 0.05
+    later "$so" 15 512 2 48 -0.71
+    later "$so" 15 1024 2 93 -0.88
+    later "$so" 15 2048 2 182 0.23
+    server "$so" 15 1 "$(m 1 faults_last50_minus_first50)"
+    near "$what" 190.6 7.6
+    server "$so" 15 10 "$(m 2 faults_last50_minus_first50)"
+    one_order "$what" 85.5 0
+    server "$so" 15 10 "$(m 3 faults_last50_minus_first50)"
+    one_order "$what" 90.0 0
+    # In the same order of leaving as a server here, with its array where that server's is: within 4 % or one fault a backend.
+    if bin=$(tests/postgres_bin.sh 15); then
+      check_status 0 "$STAMPEDE" calibrate postgres --bin "$bin" --clients 250 --max-connections 500 --iterations 3 \
+        --plain-malloc --set "subject=$so" --confirm
+      grep 'faults_' "$OUT" | grep agrees
+    else
+      echo "not looked at: PostgreSQL 15 itself, in the same order of leaving; it is missing"
+    fi
   fi
 done

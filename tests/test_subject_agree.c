@@ -87,7 +87,7 @@ typedef struct {
   int steps, pid, compared_pages, compared_stores;
 } Pair;
 
-static Pair pair_new(Image *image, int max_connections, int gap) {
+static Pair pair_new(Image *image, int max_connections, int phase) {
   static const Costs no_costs;
   const MemoryConfig m = {.page_size = 4096};
   Pair p = {.w = world_new(&no_costs, 1 << 20), .pid = 1000};
@@ -95,12 +95,13 @@ static Pair pair_new(Image *image, int max_connections, int gap) {
   PgConfig c = sample_config(version, max_connections), with_code = c;
   p.subject = pg_subject_new(image, 0);
   with_code.code = pg_subject_code(p.subject);
-  with_code.array_phase = gap;
+  with_code.array_phase = phase;
   p.code = pg_shared_new_in(p.w, &with_code, &m, &error);
   if (!p.code) g_error("%s", error->message);
   uint64_t base, bytes;
   with_code.code->pgprocs(with_code.code->data, &base, &bytes);
-  c.array_phase = (int)(base % 65536);
+  expect_int(base % 65536, ==, phase); /* wherever the code puts what comes before it */
+  c.array_phase = phase;
   p.model = sample_on(&c, &m);
   int total = pg_shared_pools(p.model.s)->total;
   expect_int(pg_shared_pools(p.code)->total, ==, total);
@@ -253,7 +254,7 @@ static bool step(Pair *p, Rng *r, guint most) {
 static void sequence(Image *image, uint64_t seed, int slots, guint most, int steps) {
   Rng r;
   rng_init(&r, seed, "agree");
-  Pair p = pair_new(image, slots, (int)rng_below(&r, 64) * 128);
+  Pair p = pair_new(image, slots, (int)rng_below(&r, 512) * 128);
   bool same = true;
   for (int i = 0; i < steps && same; i++) same = step(&p, &r, most);
   if (!same) fprintf(stderr, "seed %d, step %d, %d slots\n", (int)seed, p.steps, slots);

@@ -59,7 +59,8 @@ static PageBand *current_band(Walk *w, guint *index) {
 static int64_t connect_of(Walk *w, const TraceStep *s, PageBand *band, guint index) {
   bool begins = strcmp(s->what, "InitProcess") == 0, adds = strcmp(s->what, "ProcArrayAdd") == 0;
   gpointer known = g_hash_table_lookup(w->row_of, s->who);
-  if (strcmp(s->what, "ProcArrayRemove") == 0 || strcmp(s->what, "ProcKill") == 0) {
+  static const char *const ends[] = {"ProcArrayRemove", "shmem_exit", "ProcKill", NULL}; /* shmem_exit: of real code */
+  if (g_strv_contains(ends, s->what)) {
     g_hash_table_remove(w->row_of, s->who);
     return 0;
   }

@@ -242,12 +242,12 @@ static const Stage stages[] = {
     [B_CHILD_INACTIVE] = {"MarkPostmasterChildInactive", backend_child_inactive},
     [B_GONE] = {"exit", backend_gone},
     [B_CODE] = {"code", backend_code_go},
-    [B_CODE_TOOK] = {"InitProcess", backend_code_took},
+    [B_CODE_TOOK] = {"InitProcessPhase2", backend_code_took},
     [B_CODE_JOINED] = {"InitProcessPhase2", backend_code_joined},
     [B_CODE_SNAPSHOT_TAKEN] = {"GetSnapshotData", backend_code_snapshot_taken},
     [B_CODE_COUNTED] = {"HaveNFreeProcs", backend_code_counted},
     [B_CODE_LEAVE] = {"shmem_exit", backend_code_leave},
-    [B_CODE_LEFT] = {"shmem_exit", backend_code_left},
+    [B_CODE_LEFT] = {"ProcKill", backend_code_left},
 };
 static Step resume(World *w, ProcId self, void *locals) {
   return machine_resume(w, self, locals, stages);

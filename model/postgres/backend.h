@@ -118,6 +118,8 @@ void charges_open(PgServer *sv);
 /* Charges c to the ledger and the iteration's sums; the time it takes. */
 int64_t server_charge(PgServer *sv, ProcId self, PgSite site, const PgCost *c, bool counted);
 void server_note(PgServer *sv, ProcId self, PgSite site, const PgCost *c, int procno, int rank);
+void server_note_use(PgServer *sv, ProcId self, int procno,
+                     const PgCodeUse *u); /* of a call of real code, at its end */
 
 /* ---- metrics.c ---- */
 void iteration_begin(PgServer *sv);

@@ -17,6 +17,7 @@ static Step begin(PgServer *sv, Backend *b, PgCall call, int argument, uint16_t 
 
 static void add_use(PgServer *sv, ProcId self, const Backend *b) {
   PgCodeUse u = code_of(sv)->take_use(code_of(sv)->data, b->process);
+  server_note_use(sv, self, b->procno, &u);
   Sums *sums = &sv->sums;
   g_array_index(sv->tallies, BackendTally, self).faults += u.faults;
   if (!b->counted) return;

@@ -97,6 +97,16 @@ static char *pgproc_pages(const PgServer *sv, const char *record) {
   return g_string_free(out, FALSE);
 }
 
+void server_note_use(PgServer *sv, ProcId self, int procno, const PgCodeUse *u) {
+  if (!world_noted(sv->w)) return;
+  g_autofree char *record = address_space_take_record(pg_server_space(sv, self));
+  g_autofree char *pages = pgproc_pages(sv, record);
+  NoteField fields[4] = {{"procno", procno, NULL}, {"faults", u->faults, NULL}, {"followers", u->followers, NULL}};
+  guint n = 3;
+  if (pages[0]) fields[n++] = (NoteField){"pages", 0, pages};
+  world_note(sv->w, self, "code", fields, n);
+}
+
 void server_note(PgServer *sv, ProcId self, PgSite site, const PgCost *c, int procno, int rank) {
   if (!world_noted(sv->w)) return;
   AddressSpace *as = pg_server_space(sv, self);

@@ -1,5 +1,9 @@
 /* simulated.c - see simulated.h. The steps of the run tell who connects, with how many faults, and who leaves when. */
 #include "sim/calibrate/simulated.h"
+#include "sim/calibrate/calibrate.h"
+#include "sim/subject/child.h"
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +16,7 @@ typedef struct {
   StormSeries *series;
   GArray *running;          /* of Running, by process */
   guint before, clients, k; /* short connections to come; clients of an iteration; the iteration that is on */
+  FILE *kept;               /* of code that runs in a child: what was seen there */
 } Watch;
 
 static int64_t argument(const TraceStep *step, const char *name) {
@@ -72,6 +77,49 @@ static void take_sums(StormSeries *s, const RunResult *r) {
   }
 }
 
+/* ---- a subject's code runs in a child, and what was seen with it: that comes back by a file without a name ---- */
+
+static void keep_array(const GArray *a, FILE *f) {
+  fwrite(&a->len, sizeof a->len, 1, f);
+  fwrite(a->data, g_array_get_element_size((GArray *)a), a->len, f);
+}
+
+static RunResult *run_and_keep(const Scenario *s, const RunOptions *o, GError **error) {
+  const Watch *w = o->replay;
+  RunResult *r = run_scenario(s, o, error);
+  keep_array(w->series->alone, w->kept);
+  for (guint k = 0; k < w->series->iterations->len; k++) {
+    keep_array(storm_iteration(w->series, k)->backends, w->kept);
+    keep_array(storm_iteration(w->series, k)->leaving, w->kept);
+  }
+  fflush(w->kept);
+  return r;
+}
+
+/* A child that was ended has kept nothing, or a part: then the rest stays empty. */
+static void take_array(GArray *a, FILE *f) {
+  guint n;
+  if (fread(&n, sizeof n, 1, f) != 1) return;
+  g_array_set_size(a, n);
+  if (fread(a->data, g_array_get_element_size(a), n, f) != n) g_array_set_size(a, 0);
+}
+
+static RunResult *run_in_child(const Scenario *s, const RunOptions *o, Watch *w, GError **error) {
+  if (!(w->kept = tmpfile())) {
+    g_set_error(error, CALIBRATE_ERROR, CALIBRATE_ERROR_ENVIRONMENT, "a temporary file: %s", g_strerror(errno));
+    return NULL;
+  }
+  RunResult *r = child_run(s, o, run_and_keep, error);
+  rewind(w->kept);
+  take_array(w->series->alone, w->kept);
+  for (guint k = 0; k < w->series->iterations->len; k++) {
+    take_array(storm_iteration(w->series, k)->backends, w->kept);
+    take_array(storm_iteration(w->series, k)->leaving, w->kept);
+  }
+  fclose(w->kept);
+  return r;
+}
+
 StormSeries *storm_simulate(const Scenario *s, const gint *interrupted, RunResult **result, GError **error) {
   guint iterations = (guint)scenario_int(s, "workload.iterations");
   g_autoptr(StormSeries) series = storm_series_new(iterations);
@@ -80,10 +128,13 @@ StormSeries *storm_simulate(const Scenario *s, const gint *interrupted, RunResul
              .before = (guint)scenario_int(s, "workload.before_iterations"),
              .clients = (guint)scenario_int(s, "workload.clients")};
   RunOptions o = {.command = "run", .interrupted = interrupted, .saw = saw, .replay = &w, .judge_at = -1};
-  RunResult *r = run_scenario(s, &o, error);
+  RunResult *r = scenario_given(s, "subject") ? run_in_child(s, &o, &w, error) : run_scenario(s, &o, error);
   g_array_unref(w.running);
   bool whole = r && !r->interrupted && storm_iteration(series, iterations - 1)->leaving->len == w.clients;
   if (whole) take_sums(series, r);
+  if (r && !whole && !r->interrupted)
+    g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_INPUT, "%s: the simulation ended before all had left: %s",
+                scenario_file(s), r->stopped ? r->stopped : "some were refused");
   if (result && whole)
     *result = r;
   else

@@ -97,7 +97,7 @@ _Noreturn void stm_panic(const char *why); /* a violation: the run ends */
 typedef struct {
   int max_connections, autovacuum_workers, max_worker_processes, max_wal_senders, max_prepared_xacts,
       max_locks_per_transaction;
-  size_t gap; /* bytes before the first structure: where the arrays lie within their pages is not fixed */
+  size_t gap; /* bytes before the structures that it lays out: where these lie within their pages is not fixed */
   bool hot_standby;
 } StampedePgOptions;
 typedef struct {

@@ -615,16 +615,18 @@ extern const ShmemCallbacks ProcGlobalShmemCallbacks, ProcArrayShmemCallbacks;
 #endif
 
 static void start(void) {
-  if (options.gap) stm_shared("gap", options.gap, PG_CACHE_LINE_SIZE);
   make_locks();
   start_transactions();
+#ifndef HAS_ProcGlobalShmemCallbacks
+  make_semaphores(MaxBackends + NUM_AUXILIARY_PROCS);
+#endif
+  if (options.gap) stm_shared("gap", options.gap, PG_CACHE_LINE_SIZE);
 #ifdef HAS_ProcGlobalShmemCallbacks
   ProcGlobalShmemCallbacks.request_fn(ProcGlobalShmemCallbacks.opaque_arg);
   ProcArrayShmemCallbacks.request_fn(ProcArrayShmemCallbacks.opaque_arg);
   ProcGlobalShmemCallbacks.init_fn(ProcGlobalShmemCallbacks.opaque_arg);
   ProcArrayShmemCallbacks.init_fn(ProcArrayShmemCallbacks.opaque_arg);
 #else
-  make_semaphores(MaxBackends + NUM_AUXILIARY_PROCS);
   InitProcGlobal();
 #ifdef HAS_CreateSharedProcArray
   CreateSharedProcArray();
