@@ -81,7 +81,7 @@ int cli_print(const char *text); /* to stdout, likewise */
 int cli_write_result(const RunResult *r, const CliOptions *o);
 bool cli_color(int fd); /* a terminal, and NO_COLOR is not set */
 /* Goes up at SIGINT, SIGTERM, in this process and in those that it forks from then on, whichever of them gets it; a
- * process's second one ends it at once. */
+ * process's second one ends it at once, if it comes later than a fifth of a second. */
 const gint *cli_interrupted(void);
 
 int cmd_run(const App *app, int argc, char **argv);

@@ -18,7 +18,7 @@ gone() { # PID...: soon
   done
   return 1
 }
-# ends WHOM SIGNAL JOBS: a search that takes far longer; sets $status and $children. A shell ignores SIGINT for what it
+# ends WHOM SIGNAL JOBS [SIGNAL]: a search that takes far longer, told once, or twice at once; sets $status and $children. A shell ignores SIGINT for what it
 # starts in the background; a job of its own does not.
 ends() {
   setsid env --default-signal=INT "$STAMPEDE" check s35-hand-over-good --jobs "$3" --junit out.xml >out 2>err &
@@ -29,6 +29,7 @@ ends() {
     sleep 0.05
   done
   if [[ $1 == all ]]; then kill -s "$2" -- -$pid; else kill -s "$2" $pid; fi
+  [[ -z ${4:-} ]] || { sleep 0.02 && kill -s "$4" $pid; }
   wait $pid 2>/dev/null
   status=$?
 }
@@ -45,6 +46,10 @@ for jobs in 1 2; do
       rm -f out.xml
     done
   done
+  ends one TERM $jobs TERM # as timeout does, which tells the group after it
+  check "told twice at once, $jobs jobs: status $status, $(cat err)" test "$status" = 130
+  check_contains '; interrupted' out
+  rm -f out.xml
   ends one KILL $jobs
   check "KILL, $jobs jobs: ${children[*]} are gone" gone "${children[@]}"
   check 'nothing half-written' test -z "$(find . -name 'out.xml*')"
