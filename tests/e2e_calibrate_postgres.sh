@@ -117,6 +117,8 @@ check_status 4 "${postgres[@]}" --clients 200000
 check_contains 'not enough' "$ERR"
 check_status 4 env -i PATH="$PATH" bash -c "ulimit -n 64; exec \"\$@\"" - "${postgres[@]}" --clients 100
 check_contains 'not enough open files' "$ERR"
+check_status 4 env -i PATH="$PATH" bash -c "ulimit -n 60; exec \"\$@\"" - "${postgres[@]}" --clients 3
+check_contains 'not enough open files: 64' "$ERR"
 mkdir -p "$SCRATCH/taken/data" && touch "$SCRATCH/taken/data/postmaster.pid"
 check_status 4 "${postgres[@]}" --dir "$SCRATCH/taken"
 check_contains 'running here already' "$ERR"

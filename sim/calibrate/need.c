@@ -5,12 +5,14 @@
 
 /* Memory of an idle backend of its own: 380 to 400 faults on private pages (measured, 15 on x86-64), page tables of
  * 300 KiB, a kernel stack, sockets: 2.1 MiB; half of that on top for newer versions and other builds. A slot takes 5
- * KiB of shared memory (PGPROC, status areas, KnownAssignedXids) and 12 KiB of lock tables. */
+ * KiB of shared memory (PGPROC, status areas, KnownAssignedXids) and 12 KiB of lock tables. A server does not start
+ * with fewer than 64 open files (FD_MINFREE, NUM_RESERVED_FDS and what it has open). */
 enum { BACKEND_KIB = 3072, SLOT_KIB = 17, SERVER_KIB = 128 * 1024, OWN_DESCRIPTORS = 32, SERVER_PROCESSES = 16 };
+enum { SERVER_DESCRIPTORS = 64 };
 
 Need need_of(int clients, int max_connections) {
   return (Need){.memory_kib = (int64_t)clients * BACKEND_KIB + (int64_t)max_connections * SLOT_KIB + SERVER_KIB,
-                .descriptors = (int64_t)clients + OWN_DESCRIPTORS,
+                .descriptors = MAX((int64_t)clients + OWN_DESCRIPTORS, SERVER_DESCRIPTORS),
                 .processes = (int64_t)clients + SERVER_PROCESSES};
 }
 
