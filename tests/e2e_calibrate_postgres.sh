@@ -71,6 +71,11 @@ check_status 2 "${postgres[@]}" --clients 121 --plain-malloc --beside "$SCRATCH/
 check_contains 'are needed beside this run' "$ERR"
 check_status 2 "${postgres[@]}" --clients 120 --beside "$SCRATCH/beside.json"
 check_contains 'with --plain-malloc; this run is without' "$ERR"
+for pages in '"x"' 9e18 null; do
+  jq ".private_pages[0][0] = $pages" "$SCRATCH/beside.json" >"$SCRATCH/bad.json"
+  check_status 2 "${postgres[@]}" --clients 120 --plain-malloc --beside "$SCRATCH/bad.json"
+  check_contains 'whole numbers' "$ERR"
+done
 check_status 2 "${postgres[@]}" --beside "$SCRATCH/out/backends.csv"
 check_contains 'Parse error' "$ERR"
 check_status 2 "${postgres[@]}" --beside "$SCRATCH/no-such.json"

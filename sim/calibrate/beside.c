@@ -31,6 +31,13 @@ static bool number(const Beside *b, JsonObject *in, const char *key, int64_t *ou
   return true;
 }
 
+/* Negative for a backend that wrote to less than one alone does. */
+static bool is_page_count(JsonNode *node) {
+  enum { MOST = 1 << 30 };
+  return JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_INT64 &&
+         json_node_get_int(node) > -MOST && json_node_get_int(node) < MOST;
+}
+
 /* `clients` whole numbers an iteration. */
 static bool take_pages(Beside *b, JsonObject *top, GError **error) {
   JsonNode *node = json_object_get_member(top, "private_pages");
@@ -41,13 +48,14 @@ static bool take_pages(Beside *b, JsonObject *top, GError **error) {
     JsonArray *pages = row && JSON_NODE_HOLDS_ARRAY(row) ? json_node_get_array(row) : NULL;
     for (guint i = 0; pages && i < json_array_get_length(pages); i++) {
       JsonNode *one = json_array_get_element(pages, i);
-      int64_t v = JSON_NODE_HOLDS_VALUE(one) ? json_node_get_int(one) : 0;
+      if (!is_page_count(one)) break;
+      int64_t v = json_node_get_int(one);
       g_array_append_val(b->own, v);
     }
     if (b->own->len != (k + 1) * b->clients) break;
   }
   return b->own->len == b->iterations * b->clients ||
-         bad(error, "%s: \"private_pages\" are not %u lists of %u", b->file, b->iterations, b->clients);
+         bad(error, "%s: \"private_pages\" are not %u lists of %u whole numbers", b->file, b->iterations, b->clients);
 }
 
 static const char *word(JsonObject *in, const char *key) {
