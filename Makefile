@@ -212,7 +212,7 @@ table: $(PROGRAM)          ## explore the policies of poolers against each other
 	@tests/table_c6.sh $(BUILD) model/pooler/POLICIES.md
 confirm: $(PROGRAM)        ## page faults of a real PostgreSQL 15 against the simulation, N = 250, 500, 1000; some minutes
 	@tests/confirm.sh $(BUILD)
-trust: $(PROGRAM)          ## the same into sim/TRUST.md
+trust: $(PROGRAM) $(BUILD)/tests/test_real_code  ## the same, and counts of real code, into sim/TRUST.md
 	@BUILD=$(BUILD) tests/evidence.sh sim/TRUST.md
 profiles: $(PROGRAM)       ## fit the bundled cost profiles again from the published tables
 	@tests/profiles.sh $(BUILD)
