@@ -22,6 +22,50 @@ check_status 0 "$STAMPEDE" check "$scenario"
 check_contains 'exhausted: 3750 schedules, 0 redundant'
 check_lacks 'violated'
 
+# Loops are more of the same: eight sections each, S P P S twice, of two that have 2 x C(8,4) orders of each lock's by
+# themselves; 1,390 pairs of them go together (counted as partial orders, one by one).
+check_status 0 "$STAMPEDE" check "$scenario" --set 'processes[0].count=2' \
+  --set 'processes[0].script=[{loop: {times: 2, do: [connect, leave]}}]'
+check_contains 'exhausted: 1390 schedules, 0 redundant'
+check_lacks 'violated'
+
+# Transactions: an xid is shown, seen by a snapshot, and taken away.
+check_status 0 "$STAMPEDE" check "$scenario" --set 'processes[0].count=1' \
+  --set 'processes[0].script=[connect, begin_with_xid, snapshot, end_transaction, leave]'
+check_contains 'exhausted: 1 schedules'
+sed 's/^checks:/  - {name: looker, script: [connect, snapshot, leave]}\n&/; s/count: 3, script: .*/script: [connect, begin_with_xid, end_transaction, leave]}/' \
+  "$scenario" >"$SCRATCH/transaction.yaml"
+check_status 0 "$STAMPEDE" check "$SCRATCH/transaction.yaml"
+check_contains 'every order was tried'
+check_lacks 'violated'
+check_status 0 "$STAMPEDE" run "$SCRATCH/transaction.yaml"
+
+# A cancel: who sends it looks for the pid under ProcArrayLock, then signals. Four ways it may go: nobody has the pid
+# yet; the backend looks for signals after it was sent one, and gives up its transaction; or before; nobody has it any
+# more. What it looks for and does is told.
+sed 's/^checks:/  - {name: sender, script: [{call: cancel, with: 1000}]}\n&/; s/count: 3, script: .*/script: [connect, begin_with_xid, interrupts, leave]}/' \
+  "$scenario" >"$SCRATCH/cancel.yaml"
+check_status 0 "$STAMPEDE" check "$SCRATCH/cancel.yaml"
+check_contains 'exhausted: 4 schedules, 0 redundant'
+check_lacks 'violated'
+for seed in 1 2 3; do check_status 0 "$STAMPEDE" run "$SCRATCH/cancel.yaml" --seed "$seed"; done
+check_status 0 "$STAMPEDE" run "$SCRATCH/cancel.yaml" --set 'processes[1].start=1ms' --set 'processes[0].script=[connect, begin_with_xid, {wait: 2ms}, interrupts, leave]' --json
+check "three sections of ProcArrayLock, one shared, one of the cancelled: $(jq '.metrics["lock[ProcArrayLock].taken"]' "$OUT")" \
+  jq -e '.metrics["lock[ProcArrayLock].taken"] == 4' "$OUT"
+check_status 0 "$STAMPEDE" run "$SCRATCH/cancel.yaml" --set 'processes[1].start=3ms' --set 'processes[0].script=[connect, begin_with_xid, {wait: 2ms}, interrupts, leave]' --json
+check "it came too late: $(jq '.metrics["lock[ProcArrayLock].taken"]' "$OUT")" jq -e '.metrics["lock[ProcArrayLock].taken"] == 3' "$OUT"
+
+# A lock group is left by leaving; the leader's slot is kept until its last member is gone. Without the lock of its
+# partition (48 locks, 128 of buffers, slot 7 modulo 16) the slot comes back twice.
+sed 's/^checks:/  - {name: member, script: [connect, {call: lock_group_join, with: 7}, leave]}\n&/; s/count: 3, script: .*/script: [connect, lock_group_lead, leave]}/' \
+  "$scenario" >"$SCRATCH/group.yaml"
+check_status 0 "$STAMPEDE" check "$SCRATCH/group.yaml"
+check_contains 'every order was tried'
+check_lacks 'violated'
+check_status 1 "$STAMPEDE" check "$SCRATCH/group.yaml" --without-lock 'LWLock 183'
+check_contains 'slot-owned-once              violated: slot 7 is on a free list twice'
+check_status 0 "$STAMPEDE" run "$SCRATCH/group.yaml"
+
 # Without the lock: who would have taken it finds the array half written. Without both, writers meet.
 check_status 1 "$STAMPEDE" check "$scenario" --without-lock ProcArrayLock
 check_contains 'without ProcArrayLock'

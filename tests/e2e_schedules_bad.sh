@@ -54,6 +54,10 @@ ENTRY(waits) { if (!stm_semaphore_down_within(sem, a)) *cell = 1; }
 ENTRY(sets) { *cell = (int)a; }
 ENTRY(asserts) { (void)a; assert(*cell == 0); }
 ENTRY(panics) { (void)a; if (*cell) stm_panic("cell is set"); }
+int kill(int pid, int signal);
+ENTRY(kills) { if ((kill((int)a, 2) == 0) != (a == 1001)) stm_panic("no such process, or there is"); }
+ENTRY(hears) { if (stm_signalled()) *cell = 1 + (int)a; }
+ENTRY(hears_twice) { (void)a; if (stm_signalled() && stm_signalled()) *cell = 1; }
 static int rounds;
 ENTRY(gives_up) { int n = 0; while (!*cell) { if (++n > 3 + a) stm_panic("gave up"); stm_spin(); } }
 ENTRY(stops_after) { rounds = 0; while (!*cell && ++rounds <= a) stm_spin(); }
@@ -71,7 +75,7 @@ ENTRY(gives) { (void)a; stm_lock_release(lock); }
 static bool is_set(char *why, size_t size) { snprintf(why, size, "cell is %d", *cell); return *cell == 1; }
 #define E(name) {#name, "misdeed", name}
 static const StampedeEntry entries[] = {E(loops), E(idles), E(threads), E(forks), E(writes), E(prints), E(keeps), E(spins),
-  E(crosses), E(ups), E(downs), E(sets), E(asserts), E(panics), E(gives), E(waits), E(gives_up),
+  E(crosses), E(ups), E(downs), E(sets), E(asserts), E(panics), E(gives), E(waits), E(gives_up), E(kills), E(hears), E(hears_twice),
   E(stops_after), E(looks), E(looks_locked), E(counts)};
 static const StampedeCheck checks[] = {{"never-set", "cell is never 1", is_set, false}};
 const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "bad", .about = "bad",
@@ -147,6 +151,15 @@ timed 0 'never-set                    holds' 500 check
 timed 1 'never-set                    violated: cell is 1' 500 check --set 'explore.fire=[deadline]'
 timed 1 'never-set                violated' 500 run
 timed 0 'never-set                not-violated' 2000 run
+
+# --- kill reaches who has the pid, and only once however often it was sent; nobody has 1007
+does '' 0 'never-set                    holds' '{call: kills, with: 1007}, {call: kills, with: 0}' hears
+does '' 1 'never-set                    violated: cell is 1' '{call: kills, with: 1001}, {call: kills, with: 1001}' hears
+check_contains 'sends a signal to p2'
+check_contains 'looks for a signal to p2'
+check_status 1 "$STAMPEDE" check s.yaml --set machine.memory_order=tso
+does '' 0 'never-set                    holds' '{call: kills, with: 1001}' 'hears_twice'
+does semaphores-conserved 0 'semaphores-conserved         holds' '{call: kills, with: 1001}' sets
 
 # --- a spin loop that counts its rounds: nothing holds, as another round comes to something else; one that gives up is
 # no deadlock; with spin fired each number of rounds is tried: the store before each of the n + 1 looks, or after all, and the

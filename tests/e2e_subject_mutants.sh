@@ -45,6 +45,6 @@ check_contains 'but PGPROC has'
 mutant pop 's/  if (proc) \*list = /  if (proc \&\& proc->pgprocno % 8) *list = /'
 storm 1 pop slot-owned-once
 check_contains 'violated after step'
-mutant push 's/  if (!proc->lockGroupLeader) push(proc);/  if (proc->pgprocno % 8) push(proc);/'
+mutant push 's/  if (leader != proc || last) push(proc);/  if (proc->pgprocno % 8) push(proc);/'
 storm 1 push slot-owned-once
 check_contains 'is lost'

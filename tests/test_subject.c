@@ -88,7 +88,7 @@ static void expect_order(const Outcome *o, const int64_t *pids, int64_t n) {
   for (int64_t i = 0; i < n; i++) expect_int(o->state.order[i], ==, pids[i]);
 }
 
-/* ---- locks: pid 1000 + number ---- */
+/* ---- locks: pid 1000 + number, from 0 ---- */
 
 static void shared_holders_are_in_together(void) {
   g_auto(Outcome) o = run("  - {name: p, count: 3, script: [{call: hold_shared, with: 10}]}");
@@ -102,7 +102,7 @@ static void exclusive_ones_take_turns(void) {
                           "  - {name: b, start: 2us, script: [{call: hold, with: 10}]}\n"
                           "  - {name: c, start: 1us, script: [{call: hold, with: 10}]}");
   expect_str(o.fault, NULL);
-  expect_order(&o, (const int64_t[]){1001, 1003, 1002}, 3); /* as they came, not as they are numbered */
+  expect_order(&o, (const int64_t[]){1000, 1002, 1001}, 3); /* as they came, not as they are numbered */
   expect_int(o.now_us, ==, 30);
 }
 
@@ -118,7 +118,7 @@ static void a_shared_one_waits_for_an_exclusive_one(void) {
 static void a_try_does_not_wait(void) {
   g_auto(Outcome) o = run("  - {name: a, script: [{call: hold, with: 10}]}\n"
                           "  - {name: b, start: 1us, script: [try_lock, wait: 20us, try_lock]}");
-  expect_order(&o, (const int64_t[]){1001, 0, 1}, 3);
+  expect_order(&o, (const int64_t[]){1000, 0, 1}, 3);
 }
 
 static void six_locks_at_most(void) {
@@ -139,7 +139,7 @@ static void a_release_of_what_is_not_held(void) {
 static void semaphores_keep_their_count(void) {
   g_auto(Outcome) o = run("  - {name: a, start: 5us, script: [down, down]}\n"
                           "  - {name: b, script: [{call: up, with: 2}]}");
-  expect_order(&o, (const int64_t[]){1001, 1001}, 2);
+  expect_order(&o, (const int64_t[]){1000, 1000}, 2);
   expect(o.done);
 }
 
@@ -148,7 +148,7 @@ static void semaphores_serve_in_turn(void) {
                           "  - {name: b, start: 1us, script: [down]}\n"
                           "  - {name: c, start: 3us, script: [down]}\n"
                           "  - {name: d, start: 9us, script: [{call: up, with: 1}, wait: 1us, {call: up, with: 1}]}");
-  expect_order(&o, (const int64_t[]){1002, 1001}, 2);
+  expect_order(&o, (const int64_t[]){1001, 1000}, 2);
   expect(!o.done); /* c still waits */
 }
 

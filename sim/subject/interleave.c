@@ -212,6 +212,16 @@ void interleave_reset(StmSemaphore sem, const void *pc) {
   *count_of(x, sem, pc) = 0;
 }
 
+/* Told as a try: one that gets nothing fails. */
+bool interleave_take_all(StmSemaphore sem, const void *pc) {
+  Interleave *x = here();
+  stop_before(OPERATION_TRY_DOWN, sem, 0, pc);
+  x->changed = *count_of(x, sem, pc) > 0;
+  x->failed = !x->changed;
+  *count_of(x, sem, pc) = 0;
+  return x->changed;
+}
+
 void interleave_spin(const void *pc) {
   Interleave *x = here();
   if (!x->spins_on) x->running->round = interleave_own_state(x);
@@ -449,6 +459,12 @@ int interleave_add(Interleave *x, const char *name, const InterleaveCall *calls)
               .name = g_strdup(name),
               .calls = calls,
               .outgrown = g_ptr_array_new_with_free_func(g_free)};
+  g_autofree char *signals = g_strdup_printf("a signal to %s", name);
+  const int none = 0;
+  subject_make_signals(x->s, r.process, signals); /* now: numbers are the same in all orders */
+  g_array_append_val(x->counts, none);
+  x->semaphores = x->s->semaphores->len;
+  g_assert(x->counts->len == x->semaphores);
   if (x->tso) tso_init(x, &r);
   g_array_append_val(x->runners, r);
   return p;

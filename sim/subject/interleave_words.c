@@ -71,6 +71,8 @@ char *interleave_words(const Interleave *x, const Operation *op) {
   if (operation_lock(op->kind))
     return g_strdup_printf("%s %s", verb, g_array_index(x->s->locks, Lock, op->object).name);
   if (!operation_semaphore(op->kind)) return g_strdup(verb);
+  if (g_array_index(x->s->semaphores, Semaphore, op->object).signals)
+    verb = op->kind == OPERATION_UP ? "sends" : "looks for";
   return g_strdup_printf("%s %s", verb, g_array_index(x->s->semaphores, Semaphore, op->object).name);
 }
 

@@ -94,7 +94,7 @@ static Step call(Group *g, ProcId self, Locals *l) {
   if (l->process < 0) {
     AddressSpace *as = address_space_new(p->segment, self);
     g_ptr_array_add(p->spaces, as);
-    l->process = subject_fork(p->code, as, FIRST_PID + (int)self);
+    l->process = subject_fork(p->code, as, FIRST_PID + (int)(self - g_array_index(p->ids, ProcId, 0)));
   }
   subject_call(p->code, l->process, e->run, process_argument(op_at(g, l->op), l->copy), e->name);
   l->phase = IN_CALL;

@@ -46,8 +46,9 @@ struct Proc {
   SubjectState state;
   char *words;
   uint64_t own_word, last_line;
-  uint32_t owner;   /* of cache lines */
-  int64_t extra_ns; /* to be paid at the next point where time passes */
+  uint32_t owner;       /* of cache lines */
+  StmSemaphore signals; /* that have come and were not looked at; 0: none yet */
+  int64_t extra_ns;     /* to be paid at the next point where time passes */
   SubjectUse use;
   int64_t faults_in;
 };
@@ -62,6 +63,7 @@ typedef struct {
 typedef struct {
   ObjectId queue;   /* 0 before anybody waits */
   int count, first; /* first: as it was made with */
+  bool signals;     /* signals.c: those that a process has not looked at */
   char *name;
 } Semaphore;
 
@@ -149,9 +151,13 @@ bool interleave_try_down(StmSemaphore sem, const void *pc);
 bool interleave_down_within(StmSemaphore sem, const void *pc);
 void interleave_up(StmSemaphore sem, const void *pc);
 void interleave_reset(StmSemaphore sem, const void *pc);
+bool interleave_take_all(StmSemaphore sem, const void *pc); /* were there any? */
 void interleave_spin(const void *pc);
 bool interleave_is_buffered(void);                         /* total store order */
 void interleave_store(volatile void *word, uint8_t value); /* with what was done last: nobody comes in between */
+
+/* ---- signals.c ---- */
+StmSemaphore subject_make_signals(Subject *s, int process, const char *name); /* of one that has none yet */
 
 /* ---- objects.c, hooks.c, for spinlocks.c ---- */
 void subject_spin(const void *pc);

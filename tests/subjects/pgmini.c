@@ -244,13 +244,28 @@ static void begin_fields(PGPROC *proc) {
   proc->fpLocalTransactionId = InvalidLocalTransactionId; /* the last field before those of lock groups */
 }
 
+/* Is nobody left in it? A leader's slot is kept until then; who is last gives it back. */
+static bool leave_group(PGPROC *proc, PGPROC *leader) {
+  LWLock *lock = LockHashPartitionLockByProc(leader);
+  LWLockAcquire(lock, LW_EXCLUSIVE);
+  dlist_delete(&proc->lockGroupLink);
+  bool last = dlist_is_empty(&leader->lockGroupMembers);
+  if (last) leader->lockGroupLeader = NULL;
+  if (proc != leader) proc->lockGroupLeader = NULL;
+  LWLockRelease(lock);
+  return last;
+}
+
 static void ProcKill(int code, Datum arg) {
   PGPROC *proc = MyProc;
   LWLockReleaseAll();
+  PGPROC *leader = proc->lockGroupLeader;
+  bool last = leader && leave_group(proc, leader);
   MyProc = NULL;
   DisownLatch(&proc->procLatch);
   SpinLockAcquire(ProcStructLock);
-  if (!proc->lockGroupLeader) push(proc);
+  if (leader != proc || last) push(proc);
+  if (leader != proc && last) push(leader);
   SpinLockRelease(ProcStructLock);
 }
 
@@ -348,4 +363,49 @@ Snapshot GetSnapshotData(Snapshot snapshot) {
   snapshot->xcnt = n;
   snapshot->xmax = XidFromFullTransactionId(ShmemVariableCache->latestCompletedXid) + 1;
   return snapshot;
+}
+
+/* ---- transactions, cancels, lock groups ---- */
+
+void ProcArrayEndTransaction(PGPROC *proc, TransactionId latestXid) {
+  LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
+  if (TransactionIdIsValid(latestXid)) {
+    ProcGlobal->xids[proc->pgxactoff] = proc->xid = InvalidTransactionId;
+    ShmemVariableCache->xactCompletionCount++;
+  }
+  proc->xmin = InvalidTransactionId;
+  LWLockRelease(ProcArrayLock);
+}
+
+PGPROC *BackendPidGetProc(int pid) {
+  PGPROC *found = NULL;
+  LWLockAcquire(ProcArrayLock, LW_SHARED);
+  for (int i = 0; i < procArray->numProcs && !found; i++) {
+    PGPROC *proc = &ProcGlobal->allProcs[procArray->pgprocnos[i]];
+    if (proc->pid == pid) found = proc;
+  }
+  LWLockRelease(ProcArrayLock);
+  return found;
+}
+
+void BecomeLockGroupLeader(void) {
+  LWLock *lock = LockHashPartitionLockByProc(MyProc);
+  LWLockAcquire(lock, LW_EXCLUSIVE);
+  if (!MyProc->lockGroupLeader) {
+    MyProc->lockGroupLeader = MyProc;
+    dlist_push_head(&MyProc->lockGroupMembers, &MyProc->lockGroupLink);
+  }
+  LWLockRelease(lock);
+}
+
+bool BecomeLockGroupMember(PGPROC *leader, int pid) {
+  LWLock *lock = LockHashPartitionLockByProc(leader);
+  LWLockAcquire(lock, LW_EXCLUSIVE);
+  bool leads = leader->pid == pid && leader->lockGroupLeader == leader;
+  if (leads) {
+    MyProc->lockGroupLeader = leader;
+    dlist_push_tail(&leader->lockGroupMembers, &MyProc->lockGroupLink);
+  }
+  LWLockRelease(lock);
+  return leads;
 }

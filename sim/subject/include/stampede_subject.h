@@ -89,6 +89,9 @@ void stm_sleep_us(int64_t us);
 
 /* ---- who runs, and how it ends ---- */
 int stm_self(void); /* its pid, of no two processes the same; 0 in `start` */
+/* Has somebody called kill for this process since it last asked? Several signals are one. The pids of a scenario's
+ * processes are 1000, 1001, ... in their order. */
+bool stm_signalled(void);
 _Noreturn void
 stm_exit(const char *why); /* the process ends as FATAL does: no further call is made of it. NULL: in peace */
 _Noreturn void stm_panic(const char *why); /* a violation: the run ends */

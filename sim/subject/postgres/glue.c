@@ -32,6 +32,10 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include <signal.h>
+
+extern int stm_kill(int pid, int signal);
+
 #undef vsnprintf
 #undef snprintf
 #undef fprintf
@@ -744,12 +748,30 @@ static void lock_group_join(int64_t leader) {
   if (!BecomeLockGroupMember(proc, proc->pid)) give_up("nobody leads a lock group from that slot");
 }
 
+/* What pg_cancel_backend does: who has that pid in the proc array is sent SIGINT. Looking and sending are two steps, as
+ * there. */
+static void cancel(int64_t pid) {
+  if (BackendPidGetProc((int)pid)) stm_kill((int)pid, SIGINT);
+}
+/* What a backend does about one at its next CHECK_FOR_INTERRUPTS: its statement's transaction is given up. One that
+ * comes to an idle backend is lost. */
+static void interrupts(int64_t unused) {
+  (void)unused;
+  must_be_connected();
+  if (!stm_signalled()) return;
+  stm_touch(&MyProc->xid, sizeof MyProc->xid, false);
+  if (TransactionIdIsValid(MyProc->xid)) ProcArrayEndTransaction(MyProc, MyProc->xid);
+}
+
 static const StampedeEntry entries[] = {
     {"connect", "InitProcess, InitProcessPhase2", connect_entry},
     {"leave", "the exit callbacks: ProcArrayRemove, ProcKill", leave_entry},
     {"snapshot", "GetSnapshotData", snapshot_entry},
     {"begin_with_xid", "an xid is assigned, and shown in the proc array", begin_with_xid},
     {"end_transaction", "ProcArrayEndTransaction", end_transaction},
+    {"cancel", "BackendPidGetProc, and a signal to the process whose pid the argument is: 1000 is the scenario's first",
+     cancel},
+    {"interrupts", "CHECK_FOR_INTERRUPTS: a cancel that has come ends the transaction", interrupts},
     {"lock_group_lead", "BecomeLockGroupLeader", lock_group_lead},
     {"lock_group_join", "BecomeLockGroupMember, of the leader whose slot the argument is", lock_group_join},
 };
