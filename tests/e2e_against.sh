@@ -57,7 +57,8 @@ check_status 0 against "$flight" --pooler "$pooler" --against "$copy" --repeat 3
 check "two cases of three pairs" jq -e '[.cases[] | (.pairs | length)] == [3, 3]' "$OUT"
 # A side that cannot be gated says so, in every form, and is run for every seed, as no run says what the next one would.
 check_status 0 against tests/live/gate/crowd.yaml --adapter tests/live/adapters/tiny.yaml --repeat 2 \
-  --pooler "$SCRATCH/bin/tiny" --against "$SCRATCH/bin/tiny-static" --set 'expect=[]'
+  --pooler "$SCRATCH/bin/tiny" --against "$SCRATCH/bin/tiny-static" --set 'expect=[]' \
+  --set 'clients=[{name: a, script: [connect, query: {tag: q1, runs: 7ms}]}]'
 check_contains "on a real clock"
 check_contains "patch: best effort: tiny-static is linked statically"
 

@@ -23,12 +23,12 @@ static LiveGate *start(const char *program, const char *what, GateClockKind cloc
   if (!g) g_error("%s", error->message);
   /* A copy where whoever it runs as can read it. */
   g_autofree char *from = g_build_filename(POOLERS, program, NULL),
-                  *to = g_build_filename(live_gate_dir(g), program, NULL), *bytes = NULL;
+                  *to = g_build_filename(live_gate_dir(g, 0), program, NULL), *bytes = NULL;
   gsize n;
   bool ok = g_file_get_contents(from, &bytes, &n, NULL) && g_file_set_contents(to, bytes, (gssize)n, NULL);
   g_assert(ok && chmod(to, 0755) == 0);
   const char *argv[] = {to, what, NULL};
-  if (!live_gate_start(g, argv, NULL, &error)) g_error("%s", error->message);
+  if (!live_gate_start(g, 0, argv, NULL, &error)) g_error("%s", error->message);
   return g;
 }
 
@@ -174,7 +174,7 @@ static void stuck(void) {
   GateConfig c = {.user = "nobody", .library = GATE_LIBRARY, .patience_ms = 200};
   g_autoptr(LiveGate) g = live_gate_new(&c, NULL);
   const char *argv[] = {"/bin/sh", "-c", "mkfifo f; read x <f", NULL};
-  g_assert(g && live_gate_start(g, argv, NULL, NULL));
+  g_assert(g && live_gate_start(g, 0, argv, NULL, NULL));
   GateState s = live_gate_settle(g);
   expect_int(s, ==, GATE_STUCK);
   g_autofree char *words = s == GATE_STUCK ? live_gate_words(g, s) : g_strdup("");
@@ -187,14 +187,14 @@ static void is_gone(const char *dir) {
 /* A pooler can be killed and started again; at the end there is nothing. */
 static void again(void) {
   LiveGate *g = start("calls", "children", GATE_CLOCK_OWN, 1);
-  g_autofree char *dir = g_strdup(live_gate_dir(g)), *program = g_build_filename(dir, "calls", NULL);
+  g_autofree char *dir = g_strdup(live_gate_dir(g, 0)), *program = g_build_filename(dir, "calls", NULL);
   expect_int(live_gate_settle(g), ==, GATE_QUIET);
   expect_int(live_gate_processes(g), ==, 4);
   expect_int(live_gate_lines(g), ==, 4);
-  live_gate_kill(g);
+  live_gate_kill(g, 0);
   expect_int(live_gate_processes(g), ==, 0);
   const char *argv[] = {program, "order", NULL};
-  expect(live_gate_start(g, argv, NULL, NULL));
+  expect(live_gate_start(g, 0, argv, NULL, NULL));
   GateState s;
   g_autofree char *text = finish(g, &s);
   expect_str(text, "0 thread 0\n0 thread 1\n0 thread 2");

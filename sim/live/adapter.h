@@ -9,9 +9,16 @@
  * 127.0.0.1.
  */
 typedef struct {
+  const char *dir;
+  guint port; /* 0: at its socket */
+} AdapterPeer;
+typedef struct {
   const char *program, *dir;
   guint port;                /* where it is to listen; 0: at its socket */
   const guint *server_ports; /* of each pool's servers; NULL: they listen at dir/pool-i */
+  guint process;             /* which of several it is, from 0 */
+  const AdapterPeer *peers;  /* all of them, itself too */
+  guint n_peers;
 } AdapterPlace;
 
 /* What one may want of a pooler beside its work. */

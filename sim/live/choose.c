@@ -1,7 +1,7 @@
 /* choose.c - what nobody but the run decides: draws, losses, and, where time orders nothing, which event is next. */
 #include "sim/live/live.h"
 
-const char *const live_choice_names[LIVE_CHOICES] = {"next", "delay", "loss", "signal", "postmaster"};
+const char *const live_choice_names[LIVE_CHOICES] = {"next", "delay", "loss", "signal", "postmaster", "process"};
 
 void live_choices_start(Live *l) {
   l->choices = g_array_new(FALSE, FALSE, sizeof(TraceChoice));

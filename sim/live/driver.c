@@ -52,7 +52,8 @@ GError *live_refuses_scenario(const Scenario *s) {
 static bool room_for_descriptors(const Live *l, GError **error) {
   enum { BESIDE = 128 };
   rlim_t need = BESIDE;
-  for (int i = 0; i < l->config->n_pools; i++) need += 2 * (rlim_t)MAX(l->config->pools[i].size, 0);
+  for (int i = 0; i < l->config->n_pools; i++)
+    need += 2 * (rlim_t)MAX(l->config->pools[i].size, 0) * (rlim_t)l->config->processes;
   for (int i = 0; i < l->config->work.n_clients; i++) {
     const ClientDef *d = &l->config->work.clients[i];
     need += (rlim_t)(d->count ? d->count : d->at_once) * (rlim_t)(d->script->n_sessions + MIN(d->script->n_cancels, 1));
@@ -114,8 +115,7 @@ static bool close_trace(Live *l, GError **error) {
 
 static bool run(Live *l, GError **error) {
   pooler_name(l);
-  if (!build(l, error) || !pooler_start(l, error) || !pooler_await_ready(l, error) || !open_trace(l, error))
-    return false;
+  if (!build(l, error) || !pooler_prepare(l, error) || !pooler_start(l, error) || !open_trace(l, error)) return false;
   players_new(l);
   events_start(l);
   live_loop(l);
@@ -143,12 +143,12 @@ static void clear_parts(Live *l) {
 static void clear(Live *l) {
   clear_parts(l);
   g_clear_pointer(&l->gate, live_gate_free);
-  g_clear_pointer(&l->adapter, adapter_free);
+  for (guint i = 0; i < l->members->len; i++) g_clear_pointer(&MEMBER(l, i)->adapter, adapter_free);
   g_clear_pointer(&l->trace, trace_writer_free);
   g_clear_error(&l->trace_error);
   g_clear_pointer(&l->model, model_free);
-  GArray *arrays[] = {l->conns, l->players, l->sent,    l->listeners,    l->hosts,
-                      l->locks, l->choices, l->pending, l->measure.waits};
+  GArray *arrays[] = {l->members, l->conns, l->players, l->sent,    l->listeners,
+                      l->hosts,   l->locks, l->choices, l->pending, l->measure.waits};
   for (guint i = 0; i < G_N_ELEMENTS(arrays); i++) g_clear_pointer(&arrays[i], g_array_unref);
   gpointer parts[] = {l->cut, l->arrivals, l->event_done, l->measure.by_def};
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++) g_free(parts[i]);
@@ -175,7 +175,7 @@ RunResult *live_run(const Scenario *s, const LiveOptions *o, GError **error) {
             .queue = event_queue_new(),
             .pending = any_order ? g_array_new(FALSE, FALSE, sizeof(Event)) : NULL,
             .poll = epoll_create1(EPOLL_CLOEXEC),
-            .console = -1,
+            .members = g_array_new(FALSE, TRUE, sizeof(Member)),
             .conns = g_array_new(FALSE, TRUE, sizeof(Conn)),
             .players = g_array_new(FALSE, TRUE, sizeof(Player)),
             .sent = g_array_new(FALSE, TRUE, sizeof(Sent)),

@@ -6,7 +6,7 @@
 
 #define LIVE_EXPLORE "live --explore" /* command of a trace whose events were in no order of time */
 
-typedef enum { LIVE_NEXT, LIVE_DELAY, LIVE_LOSS, LIVE_SIGNAL, LIVE_HOST, LIVE_CHOICES } LiveChoice;
+typedef enum { LIVE_NEXT, LIVE_DELAY, LIVE_LOSS, LIVE_SIGNAL, LIVE_HOST, LIVE_PROCESS, LIVE_CHOICES } LiveChoice;
 extern const char *const live_choice_names[LIVE_CHOICES];
 
 /* An event that may be next, for who chooses. Two commute when they touch nothing in common. */

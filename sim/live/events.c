@@ -1,7 +1,6 @@
 /* events.c - what the environment does, by time or when something is seen to be so; as model/pooler/environment.c, as
  * far as it can be seen and done from outside the pooler. */
 #include "sim/live/live.h"
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +22,7 @@ static bool server_meant(const Live *l, guint conn, const Path *at) {
   switch (at->kind) {
   case PATH_SERVER: return (int)c->owner == at->index;
   case PATH_POOL: return c->direct < 0 && (int)c->pool == at->index;
-  case PATH_POOLER: return c->direct < 0;
+  case PATH_POOLER: return c->direct < 0 && (at->index == NONE || (int)c->process == at->index);
   case PATH_CLIENT_SERVER: return c->client >= 0 && client_meant(PLAYER(l, (guint)c->client), at);
   default: return false;
   }
@@ -138,18 +137,12 @@ static void kill_clients(Live *l, const Path *at) {
   }
 }
 
-static void kill_pooler(Live *l) {
-  live_said(l, "pooler", NULL, "is killed", NULL);
-  live_gate_kill(l->gate);
-  l->gone = l->ending = true;
-}
-
 static void kill_it(Live *l, const EventDef *e, bool silent) {
   const Path *at = &e->target;
   switch (at->kind) {
   case PATH_LINK: link_cut(l, (PoolerLink)at->link, at->index, true); return;
   case PATH_CLIENT: kill_clients(l, at); return;
-  case PATH_POOLER: kill_pooler(l); return;
+  case PATH_POOLER: pooler_kill(l, at->index); return;
   default: break;
   }
   kill_servers(l, at, silent);
@@ -159,7 +152,7 @@ static void kill_it(Live *l, const EventDef *e, bool silent) {
 static void revive(Live *l, const Path *at) {
   if (at->kind == PATH_LINK) link_cut(l, (PoolerLink)at->link, at->index, false);
   if (at->kind == PATH_SERVER) host_up(l, (guint)at->index);
-  if (at->kind == PATH_POOLER) pooler_start_again(l);
+  if (at->kind == PATH_POOLER) pooler_start_again(l, at->index);
 }
 
 /* Bytes that are no message, to connections that nobody has; with enough of them a pooler has something to react to. */
@@ -169,15 +162,20 @@ static void send_unasked(Live *l, const EventDef *e) {
     g_autoptr(GByteArray) out = g_byte_array_new();
     g_byte_array_set_size(out, (guint)MAX(e->bytes, 0));
     memset(out->data, '?', out->len);
-    g_autofree char *name = host_name(l, i);
-    live_said(l, name, "pooler", "bytes that nobody asked for", NULL);
+    g_autofree char *name = host_name(l, i), *peer = host_peer(l, i);
+    live_said(l, name, peer, "bytes that nobody asked for", NULL);
     if (out->len) conn_send(l, i, out);
   }
 }
 
 static void say(Live *l, AdapterWish what, const Path *at) {
   const char *pool = at->kind == PATH_POOL ? l->config->pools[at->index].name : NULL;
-  if (!console_say(l, what, pool)) live_said(l, "pooler", NULL, "cannot be told to", adapter_wish_word(what));
+  int one = at->kind == PATH_POOLER ? at->index : NONE;
+  for (guint i = 0; i < l->members->len; i++) {
+    if (one != NONE && (guint)one != i) continue;
+    g_autofree char *who = pooler_label(l, i);
+    if (!console_say(l, i, what, pool)) live_said(l, who, NULL, "cannot be told to", adapter_wish_word(what));
+  }
 }
 
 /* The files are written anew from what holds now. */
@@ -193,13 +191,6 @@ static void set(Live *l, const EventDef *e) {
   if (pooler_rewrite(l)) say(l, ADAPTER_RELOAD, &e->target);
 }
 
-static void shutdown_pooler(Live *l) {
-  l->ending = true;
-  live_said(l, "console", "pooler", adapter_wish_word(ADAPTER_STOP), NULL);
-  live_gate_signal(l->gate, l->adapter->signals[ADAPTER_STOP] ? l->adapter->signals[ADAPTER_STOP] : SIGTERM);
-  l->dirty = true;
-}
-
 static void act(Live *l, const EventDef *e) {
   switch (e->verb) {
   case EVENT_KILL:
@@ -208,7 +199,7 @@ static void act(Live *l, const EventDef *e) {
   case EVENT_SEND: send_unasked(l, e); break;
   case EVENT_PAUSE: say(l, ADAPTER_PAUSE, &e->target); break;
   case EVENT_RESUME: say(l, ADAPTER_RESUME, &e->target); break;
-  case EVENT_SHUTDOWN: shutdown_pooler(l); break;
+  case EVENT_SHUTDOWN: pooler_stop(l, e->target.kind == PATH_POOLER ? e->target.index : NONE); break;
   case EVENT_RELOAD: reload(l, e); break;
   case EVENT_SET: set(l, e); break;
   }

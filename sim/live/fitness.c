@@ -9,8 +9,6 @@ static const char *unfit_script(const Script *s) {
 }
 
 static const char *unfit_event(const EventDef *e) {
-  bool pooler = e->target.kind == PATH_POOLER;
-  if (pooler && e->target.index > 0) return "an event of one pooler process of several";
   if (e->verb == EVENT_KILL && e->target.kind == PATH_QUERY) return "`kill` of a query";
   if (e->verb == EVENT_RELOAD && e->takes_ns > 0) return "a `reload` that takes time (the pooler's own is what it is)";
   return NULL;
@@ -23,7 +21,7 @@ static const char *unfit_server(const ServerConfig *s) {
 }
 
 static const char *unfit(const PoolerConfig *c) {
-  const char *what = c->processes > 1 ? "several pooler processes" : NULL;
+  const char *what = NULL;
   for (int i = 0; i < c->work.n_events && !what; i++) what = unfit_event(&c->work.events[i]);
   for (int i = 0; i < c->n_servers && !what; i++) what = unfit_server(&c->servers[i]);
   for (int i = 0; i < c->work.n_clients && !what; i++) what = unfit_script(c->work.clients[i].script);

@@ -22,6 +22,7 @@ typedef struct {
   uint64_t seed;
   guint patience_ms; /* real time that one step may take before the pooler counts as stuck */
   GateClockKind clock;
+  guint members;           /* first processes that there may be; 0: one */
   const gint *interrupted; /* set: a wait ends as if it was stuck; NULL: never */
 } GateConfig;
 
@@ -34,17 +35,22 @@ typedef struct LiveGate LiveGate;
 LiveGate *live_gate_new(const GateConfig *c, GError **error);
 void live_gate_free(LiveGate *g); /* ends the pooler and removes everything */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LiveGate, live_gate_free)
-const char *live_gate_dir(const LiveGate *g);
-/* A file of the directory that the pooler may read. */
-bool live_gate_write(LiveGate *g, const char *name, const char *text, GError **error);
-/* env: "NAME=VALUE" beside what every pooler gets; NULL: none. Again, after live_gate_kill. */
-bool live_gate_start(LiveGate *g, const char *const *argv, const char *const *env, GError **error);
-void live_gate_kill(LiveGate *g);
-bool live_gate_signal(LiveGate *g, int number); /* to its first process, which acts on it at its next GO */
+
+/* ---- members: a pooler is one process and what that makes, or several that are started one by one, numbered from 0,
+ * each in a directory of its own; that of member 0 is the run's ---- */
+const char *live_gate_dir(const LiveGate *g, guint member);
+/* A file of that directory that the pooler may read. */
+bool live_gate_write(LiveGate *g, guint member, const char *name, const char *text, GError **error);
+/* env: "NAME=VALUE" beside what every pooler gets; NULL: none. Again, when it has ended or was killed. */
+bool live_gate_start(LiveGate *g, guint member, const char *const *argv, const char *const *env, GError **error);
+void live_gate_kill(LiveGate *g, guint member);               /* with what it has made */
+bool live_gate_signal(LiveGate *g, guint member, int number); /* which acts on it at its next GO */
+bool live_gate_is_there(const LiveGate *g, guint member);
+guint live_gate_ended(const LiveGate *g); /* the member that GATE_ENDED or GATE_STUCK was of, last */
 
 typedef enum {
   GATE_QUIET, /* it waits, and has taken all there was */
-  GATE_ENDED, /* its first process has ended: live_gate_words */
+  GATE_ENDED, /* a member has ended, which is said once of each, or none is there: live_gate_words */
   GATE_STUCK  /* it did not come back in time: live_gate_words */
 } GateState;
 GateState live_gate_settle(LiveGate *g);       /* after live_gate_start or live_gate_go */
@@ -67,9 +73,10 @@ typedef guint (*GateChoose)(void *data, const GateTurn *turns, guint n);
 void live_gate_choose(LiveGate *g, GateChoose choose, void *data); /* NULL: the lowest number */
 
 /* ---- what can be told of it ---- */
-guint64 live_gate_steps(const LiveGate *g);     /* how often a line came back to the gate having gone on, or not */
-guint live_gate_lines(const LiveGate *g);       /* threads that are there now */
-guint live_gate_processes(const LiveGate *g);   /* processes that are there now */
-guint live_gate_descriptors(const LiveGate *g); /* that its first process has open, the shim's own not counted */
-bool live_gate_is_gated(const LiveGate *g);     /* false: GATE_CLOCK_REAL */
-double live_gate_start_ms(const LiveGate *g);   /* real time from its start to its first quiet; 0: not yet */
+guint64 live_gate_steps(const LiveGate *g);   /* how often a line came back to the gate having gone on, or not */
+guint live_gate_lines(const LiveGate *g);     /* threads that are there now */
+guint live_gate_processes(const LiveGate *g); /* processes that are there now */
+/* That a member's first process has open, the shim's own not counted. */
+guint live_gate_descriptors(const LiveGate *g, guint member);
+bool live_gate_is_gated(const LiveGate *g);   /* false: GATE_CLOCK_REAL */
+double live_gate_start_ms(const LiveGate *g); /* real time from its start to its first quiet; 0: not yet */

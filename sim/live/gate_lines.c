@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -19,88 +20,6 @@
 #include <unistd.h>
 
 enum { SLICE_MS = 100, THREAD_US = 50 };
-
-/* ---- processes ---- */
-
-static GateProcess *process_of(LiveGate *g, int32_t pid) {
-  for (guint i = 0; i < g->processes->len; i++) {
-    GateProcess *p = &g_array_index(g->processes, GateProcess, i);
-    if (p->pid == pid) return p;
-  }
-  return NULL;
-}
-
-static void joins(LiveGate *g, int32_t pid) {
-  GateProcess *p = process_of(g, pid);
-  if (p) {
-    p->lines++;
-    return;
-  }
-  GateProcess one = {.pid = pid, .fd = (int)syscall(SYS_pidfd_open, pid, 0), .lines = 1};
-  g_array_append_val(g->processes, one);
-  if (pid != g->pooler) gate_sweeper_tell(g, pid, true);
-}
-
-static bool ready(int fd, int ms) {
-  struct pollfd on = {.fd = fd, .events = POLLIN};
-  return fd < 0 || poll(&on, 1, ms) > 0;
-}
-
-bool gate_interrupted(const LiveGate *g) {
-  return g->config.interrupted && g_atomic_int_get(g->config.interrupted);
-}
-
-static int left_ms(gint64 end) {
-  gint64 ms = (end - g_get_monotonic_time()) / 1000;
-  return ms < 0 ? 0 : (int)ms;
-}
-
-static void process_ends(LiveGate *g, GateProcess *p, gint64 end) {
-  ready(p->fd, left_ms(end));
-  if (g->pooler) kill(-g->pooler, 0); /* the barrier, above */
-  if (p->fd >= 0) close(p->fd);
-  if (p->pid == g->pooler)
-    gate_reap(g, ready(g->ended, left_ms(end)));
-  else
-    gate_sweeper_tell(g, p->pid, false);
-  g_array_remove_index(g->processes, (guint)(p - (GateProcess *)(void *)g->processes->data));
-}
-
-/* A program that system() starts has the line of whoever waits for it, in a call that no gate sees, until it ends. */
-static void lends(LiveGate *g, int32_t pid) {
-  GateProcess *p = process_of(g, pid);
-  if (!p || --p->lines) return;
-  if (p->fd >= 0) close(p->fd);
-  if (pid != g->pooler) gate_sweeper_tell(g, pid, false);
-  g_array_remove_index(g->processes, (guint)(p - (GateProcess *)(void *)g->processes->data));
-}
-
-/* Once it is gone from the table pthread_join finds it ended. */
-static void thread_ends(int32_t pid, int32_t tid, gint64 end) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/task/%d", pid, tid);
-  while (pid != tid && access(path, F_OK) == 0 && left_ms(end) > 0) usleep(THREAD_US);
-}
-
-/* Of what a pooler has made the tool becomes the parent when the maker is gone (gate.c), and so the one to bury it. */
-static void bury(LiveGate *g, pid_t group) {
-  enum { ROUNDS = 1000, ROUND_US = 500 };
-  for (guint i = 0; i < g->processes->len; i++) {
-    pid_t pid = g_array_index(g->processes, GateProcess, i).pid;
-    if (pid != group) kill(pid, SIGKILL); /* its first is buried already */
-  }
-  for (guint round = 0; round < ROUNDS && kill(-group, SIGKILL) == 0; round++)
-    if (waitpid(-group, NULL, WNOHANG) <= 0) usleep(ROUND_US);
-  for (guint i = 0; i < g->processes->len; i++)
-    waitpid(g_array_index(g->processes, GateProcess, i).pid, NULL, 0); /* that have left the group */
-}
-
-void gate_reap(LiveGate *g, bool wait) {
-  if (!g->pooler || waitpid(g->pooler, &g->status, wait ? 0 : WNOHANG) != g->pooler) return;
-  bury(g, g->pooler);
-  gate_sweeper_tell(g, g->pooler, false);
-  g->pooler = 0;
-}
 
 /* All that were made have been: each before its maker's report. A line that is heard in slices, so that the end of the
  * first process is seen even where a program of its keeps the line open. */
@@ -126,6 +45,22 @@ void gate_lines_clear(LiveGate *g) {
   g_array_set_size(g->processes, 0);
 }
 
+/* One that has not been heard yet ends by itself where its process is gone. */
+void gate_lines_bury(LiveGate *g) {
+  for (guint i = g->lines->len; i-- > 0;) {
+    const GateProcess *p = gate_process_of(g, GATE_LINE(g, i)->pid);
+    if (!GATE_LINE(g, i)->pid || (p && GATE_MEMBER(g, p->member)->pid)) continue;
+    close(GATE_LINE(g, i)->fd);
+    g_array_remove_index(g->lines, i);
+  }
+  for (guint i = g->processes->len; i-- > 0;) {
+    const GateProcess *p = &g_array_index(g->processes, GateProcess, i);
+    if (GATE_MEMBER(g, p->member)->pid) continue;
+    if (p->fd >= 0) close(p->fd);
+    g_array_remove_index(g->processes, i);
+  }
+}
+
 /* ---- lines ---- */
 
 static void look_again(LiveGate *g, const GateLine *but, bool woke) {
@@ -137,15 +72,22 @@ static void look_again(LiveGate *g, const GateLine *but, bool woke) {
   }
 }
 
+/* Once it is gone from the table pthread_join finds it ended. */
+static void thread_ends(int32_t pid, int32_t tid, gint64 end) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task/%d", pid, tid);
+  while (pid != tid && access(path, F_OK) == 0 && gate_left_ms(end) > 0) usleep(THREAD_US);
+}
+
 static void line_ends(LiveGate *g, guint at, gint64 end) {
   GateLine gone = *GATE_LINE(g, at);
   close(gone.fd);
   g_array_remove_index(g->lines, at);
-  GateProcess *p = gone.pid ? process_of(g, gone.pid) : NULL;
+  GateProcess *p = gone.pid ? gate_process_of(g, gone.pid) : NULL;
   if (p && --p->lines)
     thread_ends(gone.pid, gone.tid, end);
   else if (p)
-    process_ends(g, p, end);
+    gate_process_ends(g, p, end);
   look_again(g, &gone, true);
 }
 
@@ -154,8 +96,8 @@ static void heard(LiveGate *g, guint at) {
   l->running = l->look = false;
   g->steps++;
   if (l->pid != l->said.pid) {
-    if (l->pid) lends(g, l->pid);
-    joins(g, l->said.pid);
+    if (l->pid) gate_process_lends(g, l->pid);
+    gate_process_joins(g, l->said.pid);
   }
   l->pid = l->said.pid;
   l->tid = l->said.tid;
@@ -173,6 +115,12 @@ static gint running(const LiveGate *g) {
   return -1;
 }
 
+static bool unheard_end(const LiveGate *g) {
+  for (guint i = 0; i < g->members->len; i++)
+    if (!GATE_MEMBER(g, i)->pid && !GATE_MEMBER(g, i)->told) return true;
+  return false;
+}
+
 /* False: it did not come in time. */
 static bool hear(LiveGate *g, guint at, gint64 end) {
   for (;;) {
@@ -180,18 +128,23 @@ static bool hear(LiveGate *g, guint at, gint64 end) {
     ssize_t n = recv(l->fd, &l->said, sizeof l->said, 0);
     if (n == (ssize_t)sizeof l->said) return heard(g, at), true;
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return line_ends(g, at, end), true;
-    if (ready(g->ended, 0)) return gate_reap(g, true), true;
-    if (left_ms(end) == 0 || gate_interrupted(g)) return false;
+    gate_await_ends(g, -1, 0);
+    if (unheard_end(g)) return true;
+    if (gate_left_ms(end) == 0 || gate_interrupted(g)) return false;
   }
 }
 
-/* The first line comes once the library is there; a program that loads none never has one. */
+/* A member's first line comes once the library is there; a program that loads none never has one. */
+static bool is_awaited(const LiveGate *g) {
+  for (guint i = 0; i < g->members->len; i++)
+    if (GATE_MEMBER(g, i)->pid && !GATE_MEMBER(g, i)->came) return true;
+  return false;
+}
+
 static bool await_first(LiveGate *g, gint64 end) {
-  struct pollfd on[] = {{.fd = g->listener, .events = POLLIN}, {.fd = g->ended, .events = POLLIN}};
-  if (poll(on, G_N_ELEMENTS(on), left_ms(end)) < 0) return !gate_interrupted(g);
-  if (on[0].revents) greet(g);
-  if (on[1].revents) gate_reap(g, true);
-  return on[0].revents || on[1].revents || left_ms(end) > 0;
+  bool comes = gate_await_ends(g, g->listener, gate_left_ms(end));
+  if (comes) greet(g);
+  return !gate_interrupted(g) && (comes || unheard_end(g) || gate_left_ms(end) > 0);
 }
 
 /* ---- turns ---- */
@@ -220,19 +173,29 @@ static GateLine *next_turn(LiveGate *g) {
   return lines[chosen];
 }
 
+/* The one that does not come back: that of the line that runs, or who never came. */
+static GateState is_stuck(LiveGate *g) {
+  gint at = running(g);
+  const GateProcess *p = at >= 0 ? gate_process_of(g, GATE_LINE(g, (guint)at)->pid) : NULL;
+  if (p) g->last = p->member;
+  for (guint i = 0; i < g->members->len && !p; i++)
+    if (GATE_MEMBER(g, i)->pid && !GATE_MEMBER(g, i)->came) g->last = i;
+  return GATE_STUCK;
+}
+
 GateState gate_settle_lines(LiveGate *g) {
   gint64 end = g_get_monotonic_time() + (gint64)g->config.patience_ms * 1000;
-  while (g->pooler) {
+  while (!gate_tell_end(g) && gate_any_there(g)) {
     gint at = running(g);
-    GateLine *next = at < 0 && g->lines->len ? next_turn(g) : NULL;
+    bool awaited = at < 0 && is_awaited(g);
+    GateLine *next = at < 0 && !awaited && g->lines->len ? next_turn(g) : NULL;
     if (next && gate_interrupted(g)) return GATE_STUCK; /* threads may wake each other for ever */
-    if (next) {
+    if (next)
       go(next);
-    } else if (at < 0 && g->lines->len) {
+    else if (at < 0 && !awaited)
       return GATE_QUIET;
-    } else if (at >= 0 ? !hear(g, (guint)at, end) : !await_first(g, end)) {
-      return GATE_STUCK;
-    }
+    else if (at >= 0 ? !hear(g, (guint)at, end) : !await_first(g, end))
+      return is_stuck(g);
   }
   return GATE_ENDED;
 }
@@ -243,11 +206,6 @@ void live_gate_go(LiveGate *g) {
     bool due = l->said.deadline_ns >= 0 && l->said.deadline_ns <= g->clock->monotonic_ns;
     l->look = due || !(l->said.flags & GATE_PARKED);
   }
-}
-
-bool live_gate_signal(LiveGate *g, int number) {
-  for (guint i = 0; i < g->lines->len; i++) GATE_LINE(g, i)->signals = true;
-  return g->pooler && kill(g->pooler, number) == 0;
 }
 
 void live_gate_choose(LiveGate *g, GateChoose choose, void *data) {

@@ -18,10 +18,11 @@
 
 enum { MEMBERS_MOST = 1024, ROUNDS = 200, ROUND_US = 1000 };
 typedef struct {
-  int32_t pid, there;
+  int32_t pid, what; /* GateToSweep */
 } Told;
 typedef struct {
-  pid_t first, all[MEMBERS_MOST], ended[MEMBERS_MOST]; /* ended: the latest */
+  pid_t all[MEMBERS_MOST], ended[MEMBERS_MOST]; /* ended: the latest */
+  bool leads[MEMBERS_MOST];                     /* of all */
   guint n, n_ended;
 } Members;
 
@@ -34,10 +35,14 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 static void learn(Members *m, const Told *t) {
   guint i = 0;
   while (i < m->n && m->all[i] != t->pid) i++;
-  if (t->there && !m->first) m->first = t->pid;
-  if (t->there && i == m->n && m->n < MEMBERS_MOST) m->all[m->n++] = t->pid;
-  if (t->there || i == m->n) return;
-  m->all[i] = m->all[--m->n];
+  if (t->what != GATE_GONE && i == m->n && m->n < MEMBERS_MOST) {
+    m->leads[m->n] = t->what == GATE_LEADS;
+    m->all[m->n++] = t->pid;
+  }
+  if (t->what != GATE_GONE || i == m->n) return;
+  m->n--;
+  m->all[i] = m->all[m->n];
+  m->leads[i] = m->leads[m->n];
   m->ended[m->n_ended++ % MEMBERS_MOST] = t->pid;
 }
 
@@ -50,12 +55,10 @@ static bool was_member(const Members *m, pid_t pid) {
 }
 
 static void kill_all(const Members *m) {
-  bool group = false;
   for (guint i = 0; i < m->n; i++) {
-    group |= m->all[i] == m->first;
     kill(m->all[i], SIGKILL);
+    if (m->leads[i]) kill(-m->all[i], SIGKILL);
   }
-  if (group) kill(-m->first, SIGKILL);
   for (guint round = 0; round < ROUNDS; round++) {
     bool alive = false;
     for (guint i = 0; i < m->n; i++) alive |= kill(m->all[i], 0) == 0;
@@ -153,8 +156,8 @@ bool gate_sweeper_start(LiveGate *g, GError **error) {
   return true;
 }
 
-void gate_sweeper_tell(const LiveGate *g, pid_t process, bool there) {
-  Told t = {process, there};
+void gate_sweeper_tell(const LiveGate *g, pid_t process, GateToSweep what) {
+  Told t = {process, (int32_t)what};
   ssize_t n = write(g->pipe, &t, sizeof t);
   g_assert(n == (ssize_t)sizeof t);
 }

@@ -25,23 +25,23 @@ int64_t gate_next_look(const LiveGate *g) {
   return g->now_ns + SLICE_NS;
 }
 
-/* Of the group that its first process leads; who has left it is not seen. */
-static bool is_family(pid_t first, const char *name) {
+/* Of a group that a first process leads; who has left it is not seen. */
+static bool is_family(const LiveGate *g, const char *name) {
   g_autofree char *path = g_strdup_printf("/proc/%s/stat", name), *text = NULL;
   if (!g_ascii_isdigit(*name) || !g_file_get_contents(path, &text, NULL, NULL)) return false;
   const char *after = strrchr(text, ')'); /* a program may be called anything */
   int parent, group;
   char state;
-  return after && sscanf(after + 1, " %c %d %d", &state, &parent, &group) == 3 && group == first;
+  return after && sscanf(after + 1, " %c %d %d", &state, &parent, &group) == 3 && gate_member_of(g, group) >= 0;
 }
 
-static GArray *family_of(pid_t first) {
+static GArray *family_of(const LiveGate *g) {
   GArray *all = g_array_new(FALSE, FALSE, sizeof(pid_t));
   GDir *dir = g_dir_open("/proc", 0, NULL);
   const char *name;
   while (dir && (name = g_dir_read_name(dir))) {
     pid_t pid = (pid_t)atoi(name);
-    if (is_family(first, name)) g_array_append_val(all, pid);
+    if (is_family(g, name)) g_array_append_val(all, pid);
   }
   if (dir) g_dir_close(dir);
   return all;
@@ -76,7 +76,7 @@ static void look_at(gpointer data, const char *task) {
 
 static Look look(const LiveGate *g) {
   Look all = {0};
-  g_autoptr(GArray) family = family_of(g->pooler);
+  g_autoptr(GArray) family = family_of(g);
   for (guint i = 0; i < family->len; i++) tasks_of(g_array_index(family, pid_t, i), look_at, &all);
   return all;
 }
@@ -85,8 +85,8 @@ GateState gate_settle_ungated(LiveGate *g) {
   gint64 end = g_get_monotonic_time() + (gint64)g->config.patience_ms * 1000;
   Look last = look(g);
   while (g_get_monotonic_time() < end && !gate_interrupted(g)) {
-    struct pollfd on = {.fd = g->ended, .events = POLLIN};
-    if (poll(&on, 1, STILL_US / 1000) > 0) return gate_reap(g, true), GATE_ENDED;
+    gate_await_ends(g, -1, STILL_US / 1000);
+    if (gate_tell_end(g) || !gate_any_there(g)) return GATE_ENDED;
     Look now = look(g);
     g->steps++;
     if (!last.runs && !now.runs && last.switches == now.switches) return GATE_QUIET;

@@ -59,7 +59,7 @@ static char *name_of(pid_t pid) {
 
 /* The thread that has not come back; of a program that never came, its first. */
 static void who_is_stuck(const LiveGate *g, pid_t *pid, pid_t *tid) {
-  *pid = *tid = g->pooler;
+  *pid = *tid = GATE_MEMBER(g, g->last)->pid;
   for (guint i = 0; i < g->lines->len; i++) {
     const GateLine *l = GATE_LINE(g, i);
     if (!l->running || !l->pid) continue;
@@ -73,7 +73,7 @@ static char *stuck(const LiveGate *g) {
   pid_t pid, tid;
   who_is_stuck(g, &pid, &tid);
   g_autofree char *path = g_strdup_printf("/proc/%d/task/%d/syscall", pid, tid), *text = NULL, *name = name_of(pid);
-  g_autofree char *who = pid == g->pooler ? g_strdup("") : g_strdup_printf(" (in its process %s)", name);
+  g_autofree char *who = gate_member_of(g, pid) >= 0 ? g_strdup("") : g_strdup_printf(" (in its process %s)", name);
   const char *gated = g->lines->len ? "which is not gated" : "and never came to the gate";
   if (!live_gate_is_gated(g)) gated = "or goes on without end";
   if (!g_file_get_contents(path, &text, NULL, NULL)) return g_strdup("is stuck; what it does is not to be seen");
@@ -87,14 +87,15 @@ static char *stuck(const LiveGate *g) {
 char *live_gate_words(LiveGate *g, GateState s) {
   if (s == GATE_STUCK) return stuck(g);
   g_assert(s == GATE_ENDED);
-  if (WIFSIGNALED(g->status))
-    return g_strdup_printf("ended by signal %d (%s)", WTERMSIG(g->status), strsignal(WTERMSIG(g->status)));
-  return g_strdup_printf("ended with status %d", WEXITSTATUS(g->status));
+  int status = GATE_MEMBER(g, g->last)->status;
+  if (WIFSIGNALED(status))
+    return g_strdup_printf("ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return g_strdup_printf("ended with status %d", WEXITSTATUS(status));
 }
 
 char *live_gate_log_tail(const LiveGate *g, guint lines) {
   g_autofree char *text = NULL;
-  if (!g_file_get_contents(g->log, &text, NULL, NULL)) return g_strdup("");
+  if (!g_file_get_contents(GATE_MEMBER(g, g->last)->log, &text, NULL, NULL)) return g_strdup("");
   g_strchomp(text);
   char *from = text + strlen(text);
   for (guint seen = 0; from > text; from--)
@@ -102,9 +103,10 @@ char *live_gate_log_tail(const LiveGate *g, guint lines) {
   return g_utf8_make_valid(from, -1);
 }
 
-guint live_gate_descriptors(const LiveGate *g) {
-  g_autofree char *path = g_strdup_printf("/proc/%d/fd", g->pooler);
-  GDir *dir = g->pooler ? g_dir_open(path, 0, NULL) : NULL;
+guint live_gate_descriptors(const LiveGate *g, guint member) {
+  pid_t pid = GATE_MEMBER(g, member)->pid;
+  g_autofree char *path = g_strdup_printf("/proc/%d/fd", pid);
+  GDir *dir = pid ? g_dir_open(path, 0, NULL) : NULL;
   guint n = 0;
   const char *name;
   while (dir && (name = g_dir_read_name(dir))) n += atoi(name) < GATE_FD_LEAST;

@@ -19,13 +19,13 @@ char *host_name(const Live *l, guint conn) {
 
 char *host_peer(const Live *l, guint conn) {
   const Conn *c = CONN(l, conn);
-  return c->direct < 0 ? g_strdup("pooler") : player_name(PLAYER(l, (guint)c->direct));
+  return c->direct < 0 ? pooler_label(l, c->process) : player_name(PLAYER(l, (guint)c->direct));
 }
 
 /* ---- where they listen ---- */
 
-static bool listen_unix(Live *l, guint pool, Listener *one, GError **error) {
-  g_autofree char *dir = adapter_server_dir(live_gate_dir(l->gate), pool);
+static bool listen_unix(Live *l, Listener *one, GError **error) {
+  g_autofree char *dir = adapter_server_dir(live_gate_dir(l->gate, one->process), one->pool);
   g_autofree char *path = g_strdup_printf("%s/.s.PGSQL.%d", dir, ADAPTER_SERVER_PORT);
   one->fd = mkdir(dir, 0755) == 0 ? unix_listen(path) : -1;
   if (one->fd >= 0 && chmod(dir, 0755) == 0 && chmod(path, 0777) == 0) return true;
@@ -41,9 +41,10 @@ static bool listen_tcp(Listener *one, GError **error) {
 bool hosts_open(Live *l, GError **error) {
   Host up = {0};
   for (int i = 0; i < l->config->n_servers; i++) g_array_append_val(l->hosts, up);
-  for (guint i = 0; i < (guint)l->config->n_pools; i++) {
-    Listener one = {.pool = i, .fd = -1};
-    if (!(l->tcp ? listen_tcp(&one, error) : listen_unix(l, i, &one, error))) return false;
+  guint pools = (guint)l->config->n_pools, n = pools * (guint)l->config->processes;
+  for (guint i = 0; i < n; i++) {
+    Listener one = {.pool = i % pools, .process = i / pools, .fd = -1};
+    if (!(l->tcp ? listen_tcp(&one, error) : listen_unix(l, &one, error))) return false;
     g_array_append_val(l->listeners, one);
     struct epoll_event e = {.events = EPOLLIN, .data.u64 = i};
     if (epoll_ctl(l->poll, EPOLL_CTL_ADD, one.fd, &e) != 0) g_assert_not_reached();
@@ -55,15 +56,17 @@ bool hosts_open(Live *l, GError **error) {
 
 /* Until the connect is over nobody knows what it is for; where a cancel waits for one in its pool, it will carry it
  * (poolers.md A.2: what has come up takes the first queued cancel). */
-static bool is_carrier(const Live *l, guint pool) {
+static bool is_carrier(const Live *l, const Listener *at) {
+  bool any = l->config->peering; /* it may have been passed on to here */
   guint waiting = 0, carriers = 0;
   for (guint i = 0; i < l->sent->len; i++) {
     const Sent *x = SENT(l, i);
-    waiting += x->at_pooler && (guint)PLAYER(l, x->client)->def->pool == pool;
+    waiting += x->at_pooler && (guint)PLAYER(l, x->client)->def->pool == at->pool && (any || x->process == at->process);
   }
   for (guint i = 0; i < l->conns->len; i++) {
     const Conn *c = CONN(l, i);
-    carriers += c->kind == CONN_SERVER && c->fd >= 0 && c->pool == pool && c->carrier;
+    carriers +=
+        c->kind == CONN_SERVER && c->fd >= 0 && c->pool == at->pool && c->carrier && (any || c->process == at->process);
   }
   return waiting > carriers;
 }
@@ -89,9 +92,10 @@ void host_accept(Live *l, guint listener) {
     Listener *at = &g_array_index(l->listeners, Listener, listener);
     int fd = accept4(at->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) return;
-    bool carrier = is_carrier(l, at->pool);
+    bool carrier = is_carrier(l, at);
     guint conn = conn_add(l, CONN_SERVER, fd, postmaster(l, at));
     CONN(l, conn)->pool = at->pool;
+    CONN(l, conn)->process = at->process;
     CONN(l, conn)->carrier = carrier;
     measure_socket(l, 1);
     comes(l, conn);
@@ -130,7 +134,8 @@ static void open_it(Live *l, guint conn) {
   LinkFault fault = live_fault(l, c->carrier ? LINK_CANCEL_TO_SERVER : LINK_POOLER_TO_SERVER, c->owner);
   bool refused = HOST(l, c->owner)->down || fault == FAULT_REFUSE || (fault == FAULT_RESET && !c->carrier);
   if (refused) {
-    live_said(l, server_of(l, c)->name, "pooler", "refuses", NULL);
+    g_autofree char *peer = host_peer(l, conn);
+    live_said(l, server_of(l, c)->name, peer, "refuses", NULL);
     measure_socket(l, -1);
     conn_close(l, conn);
   } else {
@@ -338,8 +343,8 @@ void host_do(Live *l, Doing what, guint conn, guint64 data) {
   case DO_SIGNAL: host_signalled(l, conn, data); break;
   default:
     if (c->fd < 0) return;
-    g_autofree char *pid = g_strdup_printf("pid %d", c->pid);
-    live_said(l, server_of(l, c)->name, "pooler", "closes the cancel's connection", pid);
+    g_autofree char *pid = g_strdup_printf("pid %d", c->pid), *peer = host_peer(l, conn);
+    live_said(l, server_of(l, c)->name, peer, "closes the cancel's connection", pid);
     conn_close(l, conn);
     live_input(l);
   }

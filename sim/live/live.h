@@ -42,10 +42,11 @@ typedef enum { CONN_CLIENT, CONN_CANCEL, CONN_SERVER, CONN_CONSOLE } ConnKind;
 typedef enum { RUN_NONE, RUN_COMES, RUN_WAITS, RUN_RUNS, RUN_ENDED } RunState;
 typedef struct {
   ConnKind kind;
-  int fd;       /* -1: closed */
-  guint owner;  /* client, sent cancel, or index of its postmaster */
-  guint pool;   /* of a server's */
-  guint number; /* of a server's connections, from 1: how a trace names it; 0: a cancel, or not logged in */
+  int fd;        /* -1: closed */
+  guint owner;   /* client, sent cancel, or index of its postmaster */
+  guint pool;    /* of a server's */
+  guint process; /* of the pooler's: whose it is */
+  guint number;  /* of a server's connections, from 1: how a trace names it; 0: a cancel, or not logged in */
   Wired *wired;
   Backend *backend;
   GByteArray *outbox;   /* a client's, under way */
@@ -69,8 +70,9 @@ typedef struct {
 
 /* A session of a client: its own, or one by `as`. */
 typedef struct {
-  int conn;  /* -1: none */
-  int query; /* that it waits for, QUERY_OTHER for the end of a transaction; NONE */
+  int conn;      /* -1: none */
+  guint process; /* of the pooler's, that it came to */
+  int query;     /* that it waits for, QUERY_OTHER for the end of a transaction; NONE */
   bool begun, in_transaction, connecting;
   bool failed;       /* what it waited for ended in an error */
   bool server_error; /* a server said so */
@@ -99,18 +101,27 @@ typedef struct {
 enum { QUERY_OTHER = -2 };
 
 typedef struct {
-  guint client, session;
-  int query, conn, from, aimed; /* from: the client's connection whose key it has; aimed: the server's connection that
-                                   ran the query when it was sent; -1 */
+  guint client, session, process; /* process: of the pooler's, that it came to */
+  int query, conn, from, aimed;   /* from: the client's connection whose key it has; aimed: the server's connection that
+                                     ran the query when it was sent; -1 */
   bool judged, stale, told, at_pooler; /* stale: the query of that name was sent again */
   bool gone;                           /* the pooler has closed its connection */
 } Sent;                                /* a cancel of a client */
 
 typedef struct {
   int fd;
-  guint pool, next;
-  int port; /* of TCP; 0: a Unix socket */
+  guint pool, process, next; /* process: of the pooler's, whose servers listen there */
+  int port;                  /* of TCP; 0: a Unix socket */
 } Listener;
+
+/* One of the processes of the pooler. */
+typedef struct {
+  Adapter *adapter;  /* its own: it has a directory and files of its own */
+  guint port;        /* of TCP, where it listens; 0 */
+  guint descriptors; /* that it had open when it was ready */
+  int console;       /* conn; -1: none yet */
+  bool gone, ending; /* it has ended, as it was told to; it was told to */
+} Member;
 
 typedef struct {
   guint phase, came, there, oldest; /* oldest: no player of this entry before that index is there */
@@ -147,7 +158,8 @@ typedef struct {
   Model *model;                      /* never run: what checks are shown */
   RunResult *result;
   LiveGate *gate;
-  Adapter *adapter;
+  GArray *members;    /* of Member */
+  guint next_process; /* whose turn it is, round robin */
   Rng draws[LIVE_CHOICES];
   bool drew;                                  /* the seed has decided something */
   GArray *choices;                            /* of TraceChoice: made since the last step of the trace */
@@ -158,13 +170,10 @@ typedef struct {
   guint8 *cut;                                /* links that are cut: by PoolerLink, then by server */
   Arrivals *arrivals;                         /* by entry of `clients` */
   guint8 *event_done;                         /* of those that come when something is so: they have */
-  int console;                                /* conn; -1: none yet */
   bool console_ready;                         /* it has answered */
   GPtrArray *rows;                            /* of char **: what the console answers; NULL: nobody asks */
   int poll;                                   /* epoll of all descriptors */
   bool tcp;                                   /* over loopback in place of Unix sockets */
-  guint port;                                 /* of TCP, where the pooler listens; 0 */
-  guint descriptors;                          /* that the pooler had open when it was ready */
   int64_t now, last;                          /* last: when something of a client's or the environment's came about */
   guint64 planned;                            /* events so far */
   guint64 turns, turns_before;                /* of the loop and of scripts: on the whole; before this instant */
@@ -172,7 +181,7 @@ typedef struct {
   int64_t until;                              /* the scenario's end; INT64_MAX: none */
   bool has_direct;                            /* some client has no pooler between */
   bool over, dirty;                           /* dirty: something was sent that the pooler has not been let at yet */
-  bool gone, ending;                          /* the pooler has ended, as it was told to; it was told to */
+  bool gone;                                  /* all its processes are */
   guint64 inputs;
   bool watches_pools, pools_seen; /* pool-accounting is asked for; the pooler has told */
   guint players_done;
@@ -185,17 +194,25 @@ typedef struct {
   int64_t steps;
 } Live;
 
+#define MEMBER(l, i) (&g_array_index((l)->members, Member, (i)))
 #define CONN(l, i)   (&g_array_index((l)->conns, Conn, (i)))
 #define PLAYER(l, i) (&g_array_index((l)->players, Player, (i)))
 #define SENT(l, i)   (&g_array_index((l)->sent, Sent, (i)))
 #define HOST(l, i)   (&g_array_index((l)->hosts, Host, (i)))
 
 /* start.c: the pooler's program */
-void pooler_name(Live *l); /* as a result names it */
-bool pooler_start(Live *l, GError **error);
-bool pooler_await_ready(Live *l, GError **error); /* GATE_ERROR: it never was, with its last words */
-void pooler_start_again(Live *l);                 /* one that was killed */
-bool pooler_rewrite(Live *l);        /* its files, from what holds now; true: they are others than before */
+void pooler_name(Live *l);                     /* as a result names it */
+bool pooler_prepare(Live *l, GError **error);  /* its directories and files */
+bool pooler_start(Live *l, GError **error);    /* GATE_ERROR: it was never ready, with its last words */
+void pooler_start_again(Live *l, int process); /* NONE: all that are gone */
+void pooler_kill(Live *l, int process);        /* NONE: all; likewise */
+void pooler_stop(Live *l, int process);
+void pooler_is_gone(Live *l, guint process);
+bool pooler_lingers(const Live *l);               /* one was told to end, and has not */
+guint pooler_process(Live *l);                    /* that takes the next connection, by pooler.balance */
+char *pooler_label(const Live *l, guint process); /* "pooler", "pooler 1"; g_free */
+const Adapter *pooler_adapter(const Live *l);     /* what holds for all its processes */
+bool pooler_rewrite(Live *l);        /* its files, from what holds now; true: some are others than before */
 void pooler_look_for_leaks(Live *l); /* at the end */
 
 /* loop.c */
@@ -219,7 +236,7 @@ int unix_connect(const char *path); /* -1: refused */
 int unix_listen(const char *path);  /* -1, errno */
 int tcp_listen(int *port);          /* a free one of loopback; likewise */
 int tcp_connect(int port);
-int pooler_connect(const Live *l);
+int pooler_connect(const Live *l, guint process);
 
 /* choose.c */
 bool live_fires(const Live *l, const char *limit); /* explore.fire names it */
@@ -298,8 +315,10 @@ void environment_look(Live *l);
 void event_do(Live *l, Doing what, guint event);
 
 /* console.c: the pooler's own */
-bool console_say(Live *l, AdapterWish what, const char *pool); /* false: it cannot be told; pool NULL: all */
-GPtrArray *console_rows(Live *l, AdapterWish what); /* of char **; NULL: it does not answer; g_ptr_array_unref */
+/* False: it cannot be told; pool NULL: all. */
+bool console_say(Live *l, guint process, AdapterWish what, const char *pool);
+/* Of char **; NULL: it does not answer; g_ptr_array_unref. */
+GPtrArray *console_rows(Live *l, guint process, AdapterWish what);
 void console_read(Live *l, guint conn, const guint8 *bytes, gsize n);
 
 /* pools.c */

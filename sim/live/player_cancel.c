@@ -81,14 +81,19 @@ void cancel_send(Live *l, guint sent) {
     cancel_comes(l, sent);
 }
 
-static int dial(Live *l, const Sent *x) {
+static int dial(Live *l, guint sent) {
+  const Sent *x = SENT(l, sent);
   const Player *p = PLAYER(l, x->client);
   if (p->def->via_server != NONE)
     return HOST(l, (guint)p->def->via_server)->down
                ? -1
                : (int)host_direct(l, x->client, x->session, (guint)p->def->via_server);
-  int fd = l->gone ? -1 : pooler_connect(l);
-  return fd < 0 ? -1 : (int)conn_add(l, CONN_CANCEL, fd, 0);
+  SENT(l, sent)->process = pooler_process(l);
+  int fd = pooler_connect(l, x->process);
+  if (fd < 0) return -1;
+  guint conn = conn_add(l, CONN_CANCEL, fd, 0);
+  CONN(l, conn)->process = x->process;
+  return (int)conn;
 }
 
 /* The key is what the client keeps, whether it is there any more or not. */
@@ -102,7 +107,7 @@ void cancel_comes(Live *l, guint sent) {
   g_assert(has_key);
   g_autoptr(GByteArray) out = g_byte_array_new();
   wire_cancel(out, pid, key, n);
-  int conn = dial(l, x);
+  int conn = dial(l, sent);
   if (conn < 0) {
     verdict_cancel(l, sent, OUT_LOST, -1);
     cancel_told(l, sent);
@@ -113,6 +118,10 @@ void cancel_comes(Live *l, guint sent) {
   conn_watch(l, (guint)conn, true);
   x->conn = conn;
   x->at_pooler = p->def->via_server == NONE;
+  if (x->at_pooler && l->members->len > 1) {
+    g_autofree char *name = player_name(p), *to = pooler_label(l, x->process);
+    live_said(l, name, to, "CancelRequest comes", player_tag(l, (int)x->client, x->query));
+  }
   conn_send(l, (guint)conn, out);
   live_input(l);
 }

@@ -14,8 +14,8 @@ bool session_here(const Live *l, const Player *p, guint session) {
   return conn >= 0 && CONN(l, (guint)conn)->fd >= 0;
 }
 
-static char *other_side(const Live *l, const Player *p) {
-  if (p->def->via_server == NONE) return g_strdup("pooler");
+static char *other_side(const Live *l, const Player *p, guint session) {
+  if (p->def->via_server == NONE) return pooler_label(l, p->sessions[session].process);
   return g_strdup(l->config->servers[p->def->via_server].name);
 }
 
@@ -27,7 +27,7 @@ static bool is_direct(const Player *p) {
 
 static void refused(Live *l, guint client, guint session) {
   Player *p = PLAYER(l, client);
-  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  g_autofree char *name = player_name(p), *other = other_side(l, p, session);
   live_said(l, other, name, "refuses", NULL);
   l->measure.refused++;
   p->sessions[session].connecting = false;
@@ -40,16 +40,18 @@ static int dial(Live *l, guint client, guint session) {
     guint server = (guint)p->def->via_server;
     return HOST(l, server)->down ? -1 : (int)host_direct(l, client, session, server);
   }
-  int fd = l->gone ? -1 : pooler_connect(l);
+  int fd = pooler_connect(l, p->sessions[session].process);
   if (fd < 0) return -1;
   guint conn = conn_add(l, CONN_CLIENT, fd, client);
+  CONN(l, conn)->process = p->sessions[session].process;
   CONN(l, conn)->session = session;
   return (int)conn;
 }
 
 static void say_hello(Live *l, guint client, guint session) {
   Player *p = PLAYER(l, client);
-  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  if (!is_direct(p)) p->sessions[session].process = pooler_process(l);
+  g_autofree char *name = player_name(p), *other = other_side(l, p, session);
   live_said(l, name, other, "StartupMessage", NULL);
   int conn = dial(l, client, session);
   if (conn < 0) {
@@ -104,7 +106,7 @@ static void send_text(Live *l, guint client, guint session, const char *sql, con
   e->server_error = e->failed = false;
   e->asked_ns = l->now;
   e->waits = true;
-  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  g_autofree char *name = player_name(p), *other = other_side(l, p, session);
   live_said(l, name, other, "Query", about);
   LinkFault fault = is_direct(p) ? FAULT_NONE : live_fault(l, LINK_CLIENT_TO_POOLER, 0);
   if (fault == FAULT_SILENT) return;
@@ -161,7 +163,7 @@ void session_leave(Live *l, guint client, guint session, bool goodbye) {
   if (!session_here(l, p, session) || e->cut) return;
   guint conn = (guint)e->conn;
   LinkFault fault = is_direct(p) ? FAULT_NONE : live_fault(l, LINK_CLIENT_TO_POOLER, 0);
-  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  g_autofree char *name = player_name(p), *other = other_side(l, p, session);
   live_said(l, name, other, goodbye ? "Terminate" : "vanishes", NULL);
   e->query = NONE;
   e->in_transaction = e->begun = false;
@@ -183,7 +185,7 @@ void session_leave(Live *l, guint client, guint session, bool goodbye) {
 static void failed(Live *l, guint conn, const ClientEvent *e) {
   Player *p = PLAYER(l, CONN(l, conn)->owner);
   PlayerSession *s = session_of(l, conn);
-  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  g_autofree char *name = player_name(p), *other = other_side(l, p, CONN(l, conn)->session);
   g_autofree char *about = g_strdup_printf("%s %s", e->sqlstate, e->text);
   live_said(l, other, name, "ErrorResponse", about);
   s->failed = true;
@@ -209,7 +211,7 @@ static const char *asked(const Live *l, guint conn) {
 static void ready(Live *l, guint conn) {
   Player *p = PLAYER(l, CONN(l, conn)->owner);
   PlayerSession *s = session_of(l, conn);
-  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  g_autofree char *name = player_name(p), *other = other_side(l, p, CONN(l, conn)->session);
   live_said(l, other, name, "ReadyForQuery", asked(l, conn));
   if (s->conn != (int)conn) return;
   if (!s->connecting) measure_answer(l, CONN(l, conn)->owner, CONN(l, conn)->session, s->query);
@@ -217,8 +219,8 @@ static void ready(Live *l, guint conn) {
 }
 
 static void garbage(Live *l, guint conn, const char *what) {
-  g_autofree char *name = player_name(PLAYER(l, CONN(l, conn)->owner));
-  live_said(l, "pooler", name, "garbage", what);
+  g_autofree char *name = player_name(PLAYER(l, CONN(l, conn)->owner)), *from = pooler_label(l, CONN(l, conn)->process);
+  live_said(l, from, name, "garbage", what);
   g_autofree char *words = g_strdup_printf("writes garbage to %s: %s", name, what);
   verdict_wrong(l, words);
 }
@@ -240,11 +242,11 @@ void player_gone(Live *l, guint conn) {
   conn_close(l, conn);
   Player *p = PLAYER(l, CONN(l, conn)->owner);
   PlayerSession *s = session_of(l, conn);
-  g_autofree char *name = player_name(p), *other = other_side(l, p);
+  g_autofree char *name = player_name(p), *other = other_side(l, p, CONN(l, conn)->session);
   live_said(l, other, name, "closes", asked(l, conn));
   if (s->conn != (int)conn) return;
-  if (s->query != NONE) measure_answer(l, CONN(l, conn)->owner, CONN(l, conn)->session, s->query);
   s->failed = true;
+  if (s->query != NONE) measure_answer(l, CONN(l, conn)->owner, CONN(l, conn)->session, s->query);
   is_heard(l, conn, HEARD_GONE);
 }
 

@@ -67,7 +67,7 @@ bool pools_wrong(const PoolTables *t, const PoolSeen *pools, guint n, GString *w
 
 /* ---- in lockstep ---- */
 
-static PoolSeen seen(const Live *l, guint pool) {
+static PoolSeen seen(const Live *l, guint process, guint pool) {
   const PoolConfig *c = &l->config->pools[pool];
   PoolSeen p = {.name = c->name,
                 .database = l->config->pools[adapter_database(l->config, pool)].name,
@@ -76,23 +76,29 @@ static PoolSeen seen(const Live *l, guint pool) {
                 .reserve = (guint)c->reserve};
   for (guint i = 0; i < l->conns->len; i++) {
     const Conn *x = CONN(l, i);
-    if (x->kind != CONN_SERVER || x->fd < 0 || x->direct >= 0 || x->pool != pool) continue;
+    if (x->kind != CONN_SERVER || x->fd < 0 || x->direct >= 0 || x->pool != pool || x->process != process) continue;
     p.sockets++;
     p.carriers += x->carrier;
   }
   return p;
 }
 
-void pools_look(Live *l) {
+static void look(Live *l, guint process) {
   static const AdapterWish wishes[] = {ADAPTER_POOLS, ADAPTER_SERVERS, ADAPTER_CLIENTS};
   GPtrArray *tables[G_N_ELEMENTS(wishes)] = {0};
   bool all = true;
-  for (guint i = 0; all && i < G_N_ELEMENTS(wishes); i++) all = (tables[i] = console_rows(l, wishes[i])) != NULL;
+  for (guint i = 0; all && i < G_N_ELEMENTS(wishes); i++)
+    all = (tables[i] = console_rows(l, process, wishes[i])) != NULL;
   g_autoptr(GString) why = g_string_new(NULL);
   g_autofree PoolSeen *pools = g_new(PoolSeen, (gsize)l->config->n_pools);
-  for (guint i = 0; i < (guint)l->config->n_pools; i++) pools[i] = seen(l, i);
+  for (guint i = 0; i < (guint)l->config->n_pools; i++) pools[i] = seen(l, process, i);
   PoolTables t = {tables[0], tables[1], tables[2]};
   if (all && pools_wrong(&t, pools, (guint)l->config->n_pools, why)) verdict_check(l, "pool-accounting", why->str);
   l->pools_seen |= all;
   for (guint i = 0; i < G_N_ELEMENTS(tables); i++) g_clear_pointer(&tables[i], g_ptr_array_unref);
+}
+
+void pools_look(Live *l) {
+  for (guint i = 0; i < l->members->len; i++)
+    if (!MEMBER(l, i)->gone) look(l, i);
 }

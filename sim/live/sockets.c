@@ -66,8 +66,10 @@ int tcp_connect(int port) {
   return -1;
 }
 
-int pooler_connect(const Live *l) {
-  return l->port ? tcp_connect((int)l->port) : unix_connect(l->adapter->socket);
+int pooler_connect(const Live *l, guint process) {
+  const Member *m = MEMBER(l, process);
+  if (m->gone) return -1;
+  return m->port ? tcp_connect((int)m->port) : unix_connect(m->adapter->socket);
 }
 
 /* ---- connections ---- */
@@ -111,7 +113,7 @@ static void gone(Live *l, guint conn) {
   case CONN_SERVER: host_gone(l, conn); break;
   case CONN_CANCEL: cancel_gone(l, conn); break;
   case CONN_CLIENT: player_gone(l, conn); break;
-  default: conn_close(l, conn); l->console = -1;
+  default: conn_close(l, conn); MEMBER(l, CONN(l, conn)->process)->console = -1;
   }
 }
 

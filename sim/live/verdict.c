@@ -12,7 +12,8 @@ static bool by_marks(const Check *c) {
 
 /* Seen on the wire; pool-accounting by what a console tells of itself. */
 static const char *unseen(const Live *l, const Check *c) {
-  bool tells = l->adapter->console && l->adapter->say[ADAPTER_POOLS];
+  const Adapter *a = pooler_adapter(l);
+  bool tells = a->console && a->say[ADAPTER_POOLS];
   if (c->sees == SEES_WIRE) return NULL;
   if (strcmp(c->name, "pool-accounting") == 0 && tells) return NULL;
   if (c->sees == SEES_POOLS) return "the pooler's console does not show it";
@@ -100,10 +101,11 @@ void verdict_wrong(Live *l, const char *what) {
 /* Told to end, it may; else it is a crash, or it hangs. */
 void verdict_pooler(Live *l, GateState s) {
   if (l->over || l->gone || (s == GATE_STUCK && live_interrupted(l))) return;
-  g_autofree char *what = live_gate_words(l->gate, s);
-  live_said(l, "pooler", NULL, s == GATE_ENDED ? "ended" : "stuck", what);
-  if (s == GATE_ENDED && l->ending)
-    l->gone = l->dirty = true;
+  guint process = live_gate_ended(l->gate);
+  g_autofree char *what = live_gate_words(l->gate, s), *who = pooler_label(l, process);
+  live_said(l, who, NULL, s == GATE_ENDED ? "ended" : "stuck", what);
+  if (s == GATE_ENDED && MEMBER(l, process)->ending)
+    pooler_is_gone(l, process);
   else
     verdict_wrong(l, what);
 }
@@ -138,7 +140,7 @@ static void judge_open_cancels(Live *l) {
 bool verdict_conclude(Live *l, GError **error) {
   RunResult *r = l->result;
   if (!r->interrupted && !r->limited) judge_open_cancels(l);
-  if (l->ending && !l->gone) verdict_check(l, "shutdown-ends", "the pooler was told to end, and has not");
+  if (pooler_lingers(l)) verdict_check(l, "shutdown-ends", "the pooler was told to end, and has not");
   measure_end(l);
   r->steps = (uint64_t)l->steps;
   r->judged = r->steps;

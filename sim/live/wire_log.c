@@ -195,7 +195,7 @@ static void live_outcome(WireLog *w, const TraceStep *s) {
 
 void wire_log_live(WireLog *w, const TraceStep *s) {
   const char *from = arg(s, "from"), *to = arg(s, "to"), *message = arg(s, "message");
-  bool pooler = strcmp(from, "pooler") == 0 || strcmp(to, "pooler") == 0;
+  bool pooler = g_str_has_prefix(from, "pooler") || g_str_has_prefix(to, "pooler");
   if (is_client(from) && g_str_has_prefix(message, "Query (") && !is_server(to))
     live_asks(w, s, from, message, !pooler);
   if (is_client(to) && !is_server(from)) live_to_client(w, s, to, message);

@@ -1,0 +1,17 @@
+/* adapter_parts.h - what the two files of adapters share. Private to adapter*.c. */
+#pragma once
+#include "sim/live/adapter.h"
+
+/* What a text is filled with; pieces are the adapter's, NULL: it has none. */
+typedef struct {
+  const PoolerConfig *c;
+  const AdapterPlace *at;
+  const char *each_pool; /* NULL: `text` is that of a pool */
+  const char *each_login;
+  const char *listen; /* where it listens; NULL: the files say it themselves */
+  const char *peers, *each_peer, *peered;
+  guint pool, peer;
+} Filling;
+
+/* *unknown: the first word that means nothing, interned. g_free. */
+char *adapter_fill(const Filling *f, const char *text, const char **unknown);
