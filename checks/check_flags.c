@@ -66,26 +66,32 @@ static bool memory_of(const char *text, size_t *bytes) {
   return false;
 }
 
-/* One line for what makes no sense together. */
-static const char *senseless(const CheckFlags *f, const SearchOptions *o) {
-  bool walks = o->strategy == STRATEGY_RANDOM || o->strategy == STRATEGY_PCT;
+const char *check_flags_senseless(const CheckFlags *f, bool walks, bool pct, bool bitstate) {
   if (f->max_states < 0 || f->max_time < 0 || f->max_depth < 0) return "limits are 0 (none) or more";
   if (!(f->max_time <= MAX_TIME)) return "--max-time takes up to 1e9 seconds"; /* nor what is no number */
   if (f->jobs < 1 || f->jobs > 64) return "--jobs takes 1 to 64";
   if (f->all < 1) return "--all takes 1 or more";
+  if (f->walks && !walks) return "--walks is for --strategy random and pct";
+  if (f->deepen < 0 || f->walks < 0) return "--deepen and --walks take 1 or more";
+  if (f->changes < 0 || f->changes > 64) return "--changes takes 0 to 64";
+  if (f->changes != CHANGES_DEFAULT && !pct) return "--changes is for --strategy pct";
+  if (f->bits < 10 || f->bits > 38) return "--bits takes 10 to 38";
+  if (f->bits != BITS_DEFAULT && !bitstate) return "--bits is for --store bitstate";
+  return NULL;
+}
+
+/* One line for what makes no sense together. */
+static const char *senseless(const CheckFlags *f, const SearchOptions *o) {
+  bool walks = o->strategy == STRATEGY_RANDOM || o->strategy == STRATEGY_PCT;
+  const char *why = check_flags_senseless(f, walks, o->strategy == STRATEGY_PCT, o->store == STORE_BITSTATE);
+  if (why) return why;
   if (f->jobs > 1 && o->strategy != STRATEGY_BFS)
     return "--jobs is for --strategy bfs; the others go one step at a time";
   if (o->store == STORE_BITSTATE && o->strategy == STRATEGY_BFS)
     return "--store bitstate keeps no way back to a state; use it with --strategy dfs";
   if (f->deepen && o->strategy != STRATEGY_DFS) return "--deepen is for --strategy dfs";
   if (f->deepen && o->store == STORE_BITSTATE) return "--deepen needs to know how deep a state was; bitstate does not";
-  if (f->walks && !walks) return "--walks is for --strategy random and pct";
-  if (f->changes < 0 || f->changes > 64) return "--changes takes 0 to 64";
-  if (f->deepen < 0 || f->walks < 0) return "--deepen and --walks take 1 or more";
   if (walks && f->store) return "--store is for searches; random walks only count what they see";
-  if (f->bits < 10 || f->bits > 38) return "--bits takes 10 to 38";
-  if (f->bits != BITS_DEFAULT && o->store != STORE_BITSTATE) return "--bits is for --store bitstate";
-  if (f->changes != CHANGES_DEFAULT && o->strategy != STRATEGY_PCT) return "--changes is for --strategy pct";
   return NULL;
 }
 

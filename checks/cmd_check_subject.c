@@ -43,13 +43,12 @@ static const char *senseless(const CheckFlags *f, const ScheduleFlags *g, Schedu
   if (f->store || f->reduce || f->max_states || f->max_memory || f->max_depth || f->deepen)
     return "--store, --reduce, --max-states, --max-memory, --max-depth and --deepen are for models whose states are "
            "kept; schedules of a subject have --max-schedules, --max-steps and --max-time";
-  if (f->jobs < 1 || f->jobs > 64) return "--jobs takes 1 to 64";
+  const char *why = check_flags_senseless(f, walks, s == SCHEDULES_PCT, false);
+  if (why) return why;
   if (g->preemptions < -1 || g->delays < -1) return "--preemptions and --delays take 0 or more";
   if ((g->preemptions >= 0 || g->delays >= 0) && s != SCHEDULES_DFS)
     return "--preemptions and --delays are for --strategy dfs: a bound takes away from dpor what it relies on";
-  if (f->walks && !walks) return "--walks is for --strategy random and pct";
-  if (f->walks < 0 || g->max_schedules < 0 || f->max_time < 0 || f->all < 1) return "limits are 0 (none) or more";
-  if (f->changes < 0 || f->changes > 64) return "--changes takes 0 to 64";
+  if (g->max_schedules < 0) return "limits are 0 (none) or more";
   if (walks && g->max_schedules) return "--strategy random and pct have --walks";
   return g->max_steps < 1 ? "--max-steps takes 1 or more" : NULL;
 }

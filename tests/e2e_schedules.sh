@@ -49,6 +49,11 @@ refused() {
 refused 'there are dpor, dfs, random, pct' bug-84b9d6bcea-bad --strategy bfs
 refused '--store' bug-84b9d6bcea-bad --store full
 refused '--preemptions and --delays are for --strategy dfs' bug-84b9d6bcea-bad --preemptions 2
+refused '--changes is for --strategy pct' bug-84b9d6bcea-bad --changes 2
+refused '--bits is for --store bitstate' bug-84b9d6bcea-bad --bits 12
+refused '--max-time takes up to 1e9 seconds' bug-84b9d6bcea-bad --max-time nan
+refused '--walks is for --strategy random and pct' bug-84b9d6bcea-bad --walks 5
+refused 'limits are 0 (none) or more' bug-84b9d6bcea-bad --max-schedules -1
 refused 'any order may come' bug-84b9d6bcea-bad --time timed
 refused 'whose processes run' s01-stale-cancel-good --strategy dpor
 
