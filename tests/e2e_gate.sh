@@ -52,6 +52,8 @@ check "another seed gives clients to other workers" \
 same 10 "$crowd" --pooler "$(as 4)" --adapter tests/live/adapters/tinytcp.yaml
 check_status 0 live "$crowd" --pooler "$(as 4)" --adapter tests/live/adapters/tinytcp.yaml
 check_contains "is untried"
+# A cancel that is sent and forgotten, as by pgcat: its packet comes after the pooler has closed its client's connection.
+check_status 0 live "$crowd" --pooler "$(as forget)" --adapter tests/live/adapters/tinytcp.yaml
 nothing_left "after threads"
 
 # Adapters: every word of each stands for something; what is no adapter is told by line and key.

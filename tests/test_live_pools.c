@@ -60,6 +60,22 @@ static void test_books(void) {
   }
 }
 
+/* pgcat's: its cancels are beside its pools, and nobody is told who has which connection. */
+static void test_fewer_columns(void) {
+  static const char head[] = "database|user|sv_active|sv_idle|sv_used|sv_tested|sv_login\n";
+  PoolSeen beside = SEEN(3), none = SEEN(3);
+  beside.carriers = 1;
+  g_autofree char *text = g_strconcat(head, "p|u|1|1|0|0|0\n", NULL);
+  g_autoptr(GPtrArray) pools = table(text);
+  g_autoptr(GPtrArray) servers = table("server_id|state\n1|active\n2|idle\n");
+  g_autoptr(GPtrArray) clients = table("client_id\n7\n");
+  PoolTables t = {pools, servers, clients};
+  g_autoptr(GString) why = g_string_new(NULL);
+  expect(!pools_wrong(&t, &beside, 1, why));
+  expect(pools_wrong(&t, &none, 1, why));
+  expect(strstr(why->str, "add up to 2 server connections, 3 are open"));
+}
+
 /* ---- the wire ---- */
 
 static void say(WireLog *w, bool live, int64_t t, const char *from, const char *to, const char *message) {
@@ -125,5 +141,9 @@ static void test_wire_ends(void) {
 
 int main(void) {
   return suite_run("what a pooler says of its pools; the wire of two",
-                   (const Case[]){{"books", test_books}, {"the same wire", test_wire}, {"ends", test_wire_ends}, {0}});
+                   (const Case[]){{"books", test_books},
+                                  {"a console that tells less", test_fewer_columns},
+                                  {"the same wire", test_wire},
+                                  {"ends", test_wire_ends},
+                                  {0}});
 }

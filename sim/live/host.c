@@ -97,6 +97,7 @@ void host_accept(Live *l, guint listener) {
     CONN(l, conn)->pool = at->pool;
     CONN(l, conn)->process = at->process;
     CONN(l, conn)->carrier = carrier;
+    CONN(l, conn)->came_ns = l->now;
     measure_socket(l, 1);
     comes(l, conn);
   }

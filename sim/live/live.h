@@ -53,6 +53,7 @@ typedef struct {
   guint planned;        /* of what runs: events that are to come; of no consequence once it is closed */
   bool open, welcome;   /* a server's: the connect is over; logged in */
   bool carrier;         /* a server's: opened while a cancel waited for one */
+  int64_t came_ns;      /* when it was */
   int direct;           /* of a server's: who is there without a pooler between, a client; -1 */
   guint session;        /* of a client's; of whose query runs */
   RunState state;       /* of what runs */
@@ -105,8 +106,9 @@ typedef struct {
   int query, conn, from, aimed;   /* from: the client's connection whose key it has; aimed: the server's connection that
                                      ran the query when it was sent; -1 */
   bool judged, stale, told, at_pooler; /* stale: the query of that name was sent again */
-  bool gone;                           /* the pooler has closed its connection */
-} Sent;                                /* a cancel of a client */
+  bool gone, ran;                      /* the pooler has closed its connection; its query ran then */
+  int64_t gone_ns;
+} Sent; /* a cancel of a client */
 
 typedef struct {
   int fd;
@@ -187,6 +189,7 @@ typedef struct {
   guint players_done;
   guint environment, vain; /* pending events: of the environment; of what ran on connections that are closed */
   guint64 counts[OUT_COUNT];
+  guint unsettled; /* cancels whose connection the pooler has closed, and nobody knows yet what came of them */
   LiveMeasure measure;
   TraceWriter *trace;
   GError *trace_error;

@@ -40,6 +40,7 @@ static bool looks_now(Live *l) {
 
 void live_input(Live *l) {
   live_look(l);
+  if (l->unsettled) cancels_settle(l);
   if (l->watches_pools && !l->over && !l->gone && looks_now(l)) pools_look(l);
 }
 

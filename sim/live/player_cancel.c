@@ -137,22 +137,35 @@ void cancel_told(Live *l, guint sent) {
   if (--p->open_cancels == 0 && p->stage == P_FENCED) player_wake(l, x->client, 0);
 }
 
-static void settle(Live *l, guint sent) {
-  const Sent *x = SENT(l, sent);
+static bool runs(const Live *l, const Sent *x) {
   const PlayerSession *e = &PLAYER(l, x->client)->sessions[x->session];
-  bool runs = e->query == x->query && !x->stale && e->server_conn >= 0 && host_runs(l, (guint)e->server_conn);
-  verdict_cancel(l, sent, runs ? OUT_LOST : OUT_DROPPED, -1);
+  return e->query == x->query && !x->stale && e->server_conn >= 0 && host_runs(l, (guint)e->server_conn);
+}
+
+/* At a server, or on its way there: a pooler that sends and forgets opens its connection and closes the client's in one
+ * go, and what it has sent is read when that connect is over. */
+static bool is_under_way(const Live *l, guint sent) {
+  const Sent *x = SENT(l, sent);
+  for (guint i = 0; i < l->conns->len; i++) {
+    const Conn *c = CONN(l, i);
+    if (c->kind != CONN_SERVER) continue;
+    bool silent = c->fd >= 0 && !c->number && !c->key_len;
+    if (c->cancel == (int)sent || (silent && c->carrier && c->came_ns == x->gone_ns)) return true;
+  }
+  return false;
 }
 
 void cancels_settle(Live *l) {
   for (guint i = 0; i < l->conns->len; i++)
     if (CONN(l, i)->packet) return;
+  l->unsettled = 0;
   for (guint i = 0; i < l->sent->len; i++) {
     const Sent *x = SENT(l, i);
-    bool later = x->judged || !x->gone;
-    for (guint k = 0; k < l->conns->len && !later; k++)
-      later = CONN(l, k)->kind == CONN_SERVER && CONN(l, k)->cancel == (int)i;
-    if (!later) settle(l, i);
+    if (x->judged || !x->gone) continue;
+    if (is_under_way(l, i))
+      l->unsettled++;
+    else
+      verdict_cancel(l, i, x->ran ? OUT_LOST : OUT_DROPPED, -1);
   }
 }
 
@@ -162,6 +175,9 @@ void cancel_gone(Live *l, guint conn) {
   guint sent = CONN(l, conn)->owner;
   conn_close(l, conn);
   SENT(l, sent)->gone = true;
+  SENT(l, sent)->gone_ns = l->now;
+  SENT(l, sent)->ran = runs(l, SENT(l, sent));
+  l->unsettled++;
   cancels_settle(l);
   if (live_fault(l, LINK_CANCEL_TO_POOLER, 0) == FAULT_NO_EOF) {
     SENT(l, sent)->at_pooler = false;
