@@ -147,6 +147,7 @@ static ClientEventKind login(PasswordKind ask, const char *password) {
 
 static void passwords(void) {
   for (PasswordKind k = PASSWORD_NONE; k <= PASSWORD_SCRAM; k++) expect_int(login(k, "pencil"), ==, CLIENT_READY);
+  expect_int(login(PASSWORD_CLEAR, "wrong"), ==, CLIENT_ERROR);
   expect_int(login(PASSWORD_MD5, "wrong"), ==, CLIENT_ERROR);
   expect_int(login(PASSWORD_SCRAM, "wrong"), ==, CLIENT_ERROR);
 }

@@ -164,8 +164,11 @@ typedef enum {
   SIGNAL_EXACT,
   SIGNAL_BOUNDED,
   SIGNAL_ANY
-} SignalKind;            /* prompt | {delayed: T} |
-                            {bounded: T} | delayed */
+} SignalKind; /* prompt | {delayed: T} |
+                 {bounded: T} | delayed */
+/* servers[].auth, pooler.client_auth: how who logs in is asked for a password, by pg_hba.conf's words. It and `tls` are
+ * for live alone: a model's login takes as long as it takes. */
+typedef enum { LOGIN_TRUST, LOGIN_PASSWORD, LOGIN_MD5, LOGIN_SCRAM } LoginAuth;
 enum { KEY_EMPTY = -1 }; /* key_bytes: BackendKeyData with a secret of length 0 */
 /* servers[]: one postmaster. Entries with an equal host are several behind one address. */
 typedef struct {
@@ -181,6 +184,8 @@ typedef struct {
   Delay login_cpu;
   Delay login;         /* the rest of a login: the profile's, 0 where none is named */
   int max_connections; /* 0: no limit */
+  LoginAuth auth;
+  bool tls; /* tls: require: nobody logs in without */
 } ServerConfig;
 
 /* network.NAME, also network.NAME[s]. client_to_pooler and cancel_to_pooler have one entry, the others one a server. */
@@ -217,6 +222,7 @@ typedef struct PoolerConfig {
   bool shutdown_cancels;       /* shutdown_termination: cancels what still runs then */
   bool refuses_newer;          /* newer_protocol: refuse | negotiate: a client that asks for more than 3.0 */
   bool pause_survives_reload;
+  LoginAuth client_auth;
   const PoolConfig *pools;
   const ServerConfig *servers;
   const LinkConfig *links[LINK_COUNT]; /* by server, or one entry */

@@ -93,6 +93,7 @@ typedef struct {
   int via_server; /* index of a server entry: no pooler between; NONE */
   int pool;
   int protocol; /* 30 | 32 */
+  bool tls;     /* tls: require; for live alone */
   ClientFence fence;
   AfterError after_error;
 } ClientDef;

@@ -1,5 +1,5 @@
 /* adapter.c - see adapter.h. */
-#include "sim/live/adapter_parts.h"
+#include "sim/live/adapter_login.h"
 #include "sim/scenario/assets.h"
 #include "sim/scenario/node.h"
 #include <signal.h>
@@ -105,10 +105,10 @@ static void clear_file(gpointer data) {
 }
 
 static void check_keys(const Node *root, const PoolerConfig *c, GError **error) {
-  static const char *const keys[] = {"adapter",        "about",           "untried",     "user",       "start",
-                                     "socket",         "console",         "say",         "signals",    "files",
-                                     "once_each_pool", "once_each_login", "environment", "most_pools", "over_unix",
-                                     "over_tcp",       "peering"};
+  static const char *const keys[] = {"adapter",        "about",           "untried",     "user",        "start",
+                                     "socket",         "console",         "say",         "signals",     "files",
+                                     "once_each_pool", "once_each_login", "environment", "most_pools",  "over_unix",
+                                     "over_tcp",       "peering",         "client_auth", "server_auth", "tls"};
   const Node *odd = unknown_key(root, keys, G_N_ELEMENTS(keys)), *most = node_child(root, "most_pools");
   if (odd && !*error) *error = mark_error(&odd->key_mark, odd->key, "an adapter has no such key");
   guint64 n = most && most->text ? g_ascii_strtoull(most->text, NULL, 10) : G_MAXUINT;
@@ -152,7 +152,11 @@ Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerCon
   a->name = g_strdup(name);
   check_keys(root, c, &problem);
   a->user = g_strdup(text_at(root, "user", &problem));
-  Filling f = {.c = c, .at = place, .each_pool = text_at(root, "once_each_pool", &problem)};
+  if (!problem) adapter_check_login(root, c, &problem);
+  Filling f = {.c = c,
+               .at = place,
+               .client_auth = adapter_client_auth(root, c),
+               .each_pool = text_at(root, "once_each_pool", &problem)};
   f.listen = listening(root, place, &problem);
   peering(&f, root, place, &problem);
   if (node_child(root, "once_each_login")) f.each_login = text_at(root, "once_each_login", &problem);

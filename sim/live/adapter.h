@@ -19,6 +19,7 @@ typedef struct {
   guint process;             /* which of several it is, from 0 */
   const AdapterPeer *peers;  /* all of them, itself too */
   guint n_peers;
+  const char *certificate, *private_key; /* PEM; NULL: nobody uses TLS */
 } AdapterPlace;
 
 /* What one may want of a pooler beside its work. */
@@ -52,7 +53,9 @@ enum { ADAPTER_SERVER_PORT = 5432 };          /* pool i's servers listen at dir/
 guint adapter_database(const PoolerConfig *c, guint pool);
 const char *adapter_login(const PoolerConfig *c, guint pool); /* who clients of that pool are */
 char *adapter_server_dir(const char *dir, guint pool);
-#define ADAPTER_USER "stampede" /* who every client is */
+#define ADAPTER_USER     "stampede" /* who every client is */
+#define ADAPTER_PASSWORD "secret"   /* what everybody knows */
+bool adapter_wants_tls(const PoolerConfig *c);
 
 /* The adapter by that name from `dirs` (assets.h), or in that file where there is a / in it, for configuration c. NULL
  * and *error: none, or it is malformed (input).

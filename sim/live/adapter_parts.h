@@ -8,7 +8,8 @@ typedef struct {
   const AdapterPlace *at;
   const char *each_pool; /* NULL: `text` is that of a pool */
   const char *each_login;
-  const char *listen; /* where it listens; NULL: the files say it themselves */
+  const char *listen;      /* where it listens; NULL: the files say it themselves */
+  const char *client_auth; /* how clients are asked, in its own word; NULL: its files have no place for it */
   const char *peers, *each_peer, *peered;
   guint pool, peer;
 } Filling;

@@ -1,5 +1,5 @@
 /* adapter_words.c - what the words in braces of an adapter stand for (sim/adapters/README.md), and texts filled in. */
-#include "sim/live/adapter_parts.h"
+#include "sim/live/adapter_login.h"
 #include <string.h>
 
 /* ---- words ---- */
@@ -78,6 +78,7 @@ static char *word_of_pooler(const PoolerConfig *c, const AdapterPlace *at, const
   if (!strcmp(word, "dir")) return g_strdup(at->dir);
   if (!strcmp(word, "program")) return g_strdup(at->program);
   if (!strcmp(word, "user")) return g_strdup(ADAPTER_USER);
+  if (!strcmp(word, "password")) return g_strdup(ADAPTER_PASSWORD);
   return NULL;
 }
 
@@ -139,12 +140,12 @@ static char *word_of_process(const Filling *f, const char *word) {
   return !strcmp(word, "peer_port") ? g_strdup_printf("%u", peer->port) : NULL;
 }
 
-/* Everybody who may come, a line each, without a password. */
+/* Everybody who may come, a line each. */
 static char *users_text(const PoolerConfig *c) {
-  GString *all = g_string_new("\"" ADAPTER_USER "\" \"\"\n");
+  GString *all = g_string_new("\"" ADAPTER_USER "\" \"" ADAPTER_PASSWORD "\"\n");
   for (guint i = 0; i < (guint)c->n_pools; i++)
     if (strcmp(adapter_login(c, i), ADAPTER_USER) != 0)
-      g_string_append_printf(all, "\"%s\" \"\"\n", adapter_login(c, i));
+      g_string_append_printf(all, "\"%s\" \"%s\"\n", adapter_login(c, i), ADAPTER_PASSWORD);
   return g_string_free(all, FALSE);
 }
 
@@ -157,7 +158,8 @@ static char *word(const Filling *f, const char *name, const char **unknown) {
   if (!strcmp(name, "peered"))
     return f->peered && f->c->peering ? adapter_fill(&(Filling){.c = f->c, .at = f->at}, f->peered, unknown)
                                       : g_strdup("");
-  char *value = word_of_process(f, name);
+  char *value = adapter_login_word(f, name);
+  if (!value) value = word_of_process(f, name);
   if (!value) value = word_of_pool(f->c, f->pool, f->at, name); /* outside once_each_pool: of the first */
   return value ? value : word_of_pooler(f->c, f->at, name);
 }

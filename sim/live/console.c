@@ -13,7 +13,7 @@ static int console(Live *l, guint process) {
   MEMBER(l, process)->console = (int)conn;
   CONN(l, conn)->process = process;
   conn_watch(l, conn, true);
-  CONN(l, conn)->wired = wired_new(WIRE_30, ADAPTER_USER, a->console, NULL);
+  CONN(l, conn)->wired = wired_new(WIRE_30, ADAPTER_USER, a->console, ADAPTER_PASSWORD);
   conn_send(l, conn, wired_out(CONN(l, conn)->wired));
   live_look(l);
   return MEMBER(l, process)->console;

@@ -144,6 +144,7 @@ static void clear(Live *l) {
   clear_parts(l);
   g_clear_pointer(&l->gate, live_gate_free);
   for (guint i = 0; i < l->members->len; i++) g_clear_pointer(&MEMBER(l, i)->adapter, adapter_free);
+  g_clear_pointer(&l->tls, tls_keys_free);
   g_clear_pointer(&l->trace, trace_writer_free);
   g_clear_error(&l->trace_error);
   g_clear_pointer(&l->model, model_free);

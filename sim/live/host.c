@@ -90,7 +90,7 @@ static void comes(Live *l, guint conn) {
 void host_accept(Live *l, guint listener) {
   for (;;) {
     Listener *at = &g_array_index(l->listeners, Listener, listener);
-    int fd = accept4(at->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = l->tcp ? tcp_accept(at->fd) : accept4(at->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) return;
     bool carrier = is_carrier(l, at);
     guint conn = conn_add(l, CONN_SERVER, fd, postmaster(l, at));
@@ -190,17 +190,17 @@ static void give_key(Live *l, guint conn, BackendConfig *b) {
   for (gsize i = 0; i < b->key_len; i++) b->key[i] = (guint8)(secret >> 8 * (3 - i % 4));
 }
 
-static void turn_away(Live *l, guint conn, const char *sqlstate, const char *why) {
+/* It has been told so, in what its backend has to send. */
+static void turned_away(Live *l, guint conn, const char *why) {
   g_autofree char *name = host_name(l, conn), *peer = host_peer(l, conn);
   live_said(l, name, peer, "FATAL", why);
-  g_autoptr(GByteArray) out = g_byte_array_new();
-  wire_error(out, "FATAL", sqlstate, why);
-  conn_send(l, conn, out);
+  conn_send(l, conn, backend_out(CONN(l, conn)->backend));
   measure_socket(l, CONN(l, conn)->direct < 0 ? -1 : 0);
   conn_close(l, conn);
 }
 
 static void logs_in(Live *l, guint conn) {
+  static const char full_words[] = "sorry, too many clients already";
   Conn *c = CONN(l, conn);
   const ServerConfig *s = server_of(l, c);
   g_autofree char *peer = host_peer(l, conn);
@@ -212,10 +212,12 @@ static void logs_in(Live *l, guint conn) {
   CONN(l, conn)->pid = (int32_t)pid;
   if (!pid) {
     CONN(l, conn)->number = 0;
-    turn_away(l, conn, "53300", "sorry, too many clients already");
+    backend_turn_away(c->backend, "53300", full_words);
+    turned_away(l, conn, full_words);
     return;
   }
-  BackendConfig b = {.pid = (int32_t)pid, .server_version = "15.0"};
+  BackendConfig b = *backend_config(c->backend);
+  b.pid = (int32_t)pid;
   give_key(l, conn, &b);
   backend_identify(c->backend, &b);
   if (c->direct < 0) l->measure.opens++;
@@ -255,6 +257,7 @@ static void heard(Live *l, guint conn, const BackendEvent *e) {
   case BACKEND_RUN: host_query(l, conn, e->text); break;
   case BACKEND_CANCEL: host_cancel_came(l, conn, e); break;
   case BACKEND_BROKEN: leaves(l, conn, e->text); break;
+  case BACKEND_REFUSED: turned_away(l, conn, e->text); break;
   case BACKEND_BYE: leaves(l, conn, NULL); break;
   default: break;
   }
@@ -275,7 +278,13 @@ static void read_on(Live *l, guint conn) {
 void host_read(Live *l, guint conn, const guint8 *bytes, gsize n) {
   Conn *c = CONN(l, conn);
   if (!c->backend) {
-    BackendConfig b = {.newest = WIRE_30, .server_version = "15.0"};
+    const ServerConfig *s = server_of(l, c);
+    BackendConfig b = {.server_version = "15.0",
+                       .ask = (PasswordKind)s->auth,
+                       .password = ADAPTER_PASSWORD,
+                       .tls = s->tls ? l->tls : NULL,
+                       .tls_only = s->tls};
+    G_STATIC_ASSERT((int)LOGIN_SCRAM == (int)PASSWORD_SCRAM && (int)LOGIN_MD5 == (int)PASSWORD_MD5);
     give_key(l, conn, &b);
     c->backend = backend_new(&b);
   }

@@ -162,6 +162,7 @@ typedef struct {
   LiveGate *gate;
   GArray *members;    /* of Member */
   guint next_process; /* whose turn it is, round robin */
+  TlsKeys *tls;       /* of everybody who uses it; NULL: nobody does */
   Rng draws[LIVE_CHOICES];
   bool drew;                                  /* the seed has decided something */
   GArray *choices;                            /* of TraceChoice: made since the last step of the trace */
@@ -238,6 +239,7 @@ bool sockets_read(Live *l);         /* all there is, by number of connection; tr
 int unix_connect(const char *path); /* -1: refused */
 int unix_listen(const char *path);  /* -1, errno */
 int tcp_listen(int *port);          /* a free one of loopback; likewise */
+int tcp_accept(int listener);       /* -1: nobody is there */
 int tcp_connect(int port);
 int pooler_connect(const Live *l, guint process);
 

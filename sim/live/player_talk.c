@@ -48,6 +48,14 @@ static int dial(Live *l, guint client, guint session) {
   return (int)conn;
 }
 
+static Wired *client_side(const Live *l, const Player *p) {
+  guint pool = (guint)p->def->pool;
+  int32_t protocol = p->def->protocol >= 32 ? WIRE_32 : WIRE_30;
+  const char *user = adapter_login(l->config, pool), *db = l->config->pools[adapter_database(l->config, pool)].name;
+  if (p->def->tls) return wired_new_tls(l->tls, protocol, user, db, ADAPTER_PASSWORD);
+  return wired_new(protocol, user, db, ADAPTER_PASSWORD);
+}
+
 static void say_hello(Live *l, guint client, guint session) {
   Player *p = PLAYER(l, client);
   if (!is_direct(p)) p->sessions[session].process = pooler_process(l);
@@ -60,10 +68,8 @@ static void say_hello(Live *l, guint client, guint session) {
   }
   p->sessions[session].conn = conn;
   conn_watch(l, (guint)conn, true);
-  CONN(l, (guint)conn)->wired =
-      wired_new(p->def->protocol >= 32 ? WIRE_32 : WIRE_30, adapter_login(l->config, (guint)p->def->pool),
-                l->config->pools[adapter_database(l->config, (guint)p->def->pool)].name, NULL);
-  conn_send(l, (guint)conn, wired_out(CONN(l, (guint)conn)->wired));
+  CONN(l, (guint)conn)->wired = client_side(l, p);
+  conn_send(l, (guint)conn, wired_to_send(CONN(l, (guint)conn)->wired));
   live_input(l);
 }
 
@@ -95,8 +101,9 @@ void player_packet(Live *l, guint conn) {
     return;
   }
   if (c->fd < 0 || !c->outbox) return;
-  g_autoptr(GByteArray) out = g_steal_pointer(&c->outbox);
-  conn_send(l, conn, out);
+  g_autoptr(GByteArray) said = g_steal_pointer(&c->outbox);
+  g_byte_array_append(wired_out(c->wired), said->data, said->len);
+  conn_send(l, conn, wired_to_send(c->wired));
   live_input(l);
 }
 
@@ -172,9 +179,9 @@ void session_leave(Live *l, guint client, guint session, bool goodbye) {
     e->conn = -1;
     return;
   }
-  g_autoptr(GByteArray) out = g_byte_array_new();
-  wire_simple(out, 'X');
-  if (goodbye) conn_send(l, conn, out);
+  Wired *w = CONN(l, conn)->wired;
+  if (goodbye) wire_simple(wired_out(w), 'X');
+  if (goodbye) conn_send(l, conn, wired_to_send(w));
   conn_close(l, conn);
   e->conn = -1;
   live_input(l);
@@ -235,7 +242,7 @@ void player_read(Live *l, guint conn, const guint8 *bytes, gsize n) {
     if (e.kind == CLIENT_BROKEN) return garbage(l, conn, e.text); /* and there is no reading on */
   }
   Conn *c = CONN(l, conn);
-  if (c->fd >= 0 && wired_out(c->wired)->len) conn_send(l, conn, wired_out(c->wired));
+  if (c->fd >= 0 && wired_to_send(c->wired)->len) conn_send(l, conn, wired_to_send(c->wired));
 }
 
 void player_gone(Live *l, guint conn) {

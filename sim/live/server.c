@@ -87,6 +87,22 @@ BackendEvent backend_broken(Backend *b, const char *sqlstate, const char *format
   return (BackendEvent){.kind = BACKEND_BROKEN, .text = b->text};
 }
 
+static BackendEvent refused(Backend *b, const char *sqlstate, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static BackendEvent refused(Backend *b, const char *sqlstate, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  g_autofree char *why = g_strdup_vprintf(format, args);
+  va_end(args);
+  BackendEvent e = backend_broken(b, sqlstate, "%s", why);
+  e.kind = BACKEND_REFUSED;
+  return e;
+}
+
+void backend_turn_away(Backend *b, const char *sqlstate, const char *why) {
+  g_assert(b->at == AT_LOGIN);
+  refused(b, sqlstate, "%s", why);
+}
+
 /* As a server that has lost its client's thread: it logs that, closes, and says nothing. */
 static BackendEvent lost(Backend *b, const char *what) {
   g_free(b->text);
@@ -118,6 +134,12 @@ static void negotiate(Backend *b, int32_t asked, GPtrArray *unknown) {
   wire_negotiate(b->out, b->config.newest, (const char *const *)unknown->pdata, unknown->len);
 }
 
+static BackendEvent not_encrypted(Backend *b) {
+  const char *user = backend_start_option(b, "user"), *database = backend_start_option(b, "database");
+  return refused(b, "28000", "no pg_hba.conf entry for host \"127.0.0.1\", user \"%s\", database \"%s\", no encryption",
+                 user, database ? database : user);
+}
+
 static BackendEvent start(Backend *b, const WireFirst *f) {
   g_autoptr(GPtrArray) unknown = g_ptr_array_new();
   WireCursor c = f->pairs;
@@ -133,7 +155,8 @@ static BackendEvent start(Backend *b, const WireFirst *f) {
     return backend_broken(b, "08P01", "invalid startup packet layout: expected terminator as last byte");
   negotiate(b, f->code, unknown);
   if (!backend_start_option(b, "user"))
-    return backend_broken(b, "28000", "no PostgreSQL user name specified in startup packet");
+    return refused(b, "28000", "no PostgreSQL user name specified in startup packet");
+  if (b->config.tls_only && !b->tls) return not_encrypted(b);
   b->at = AT_LOGIN;
   if (b->config.ask != PASSWORD_NONE) return ask_password(b), backend_event(BACKEND_NOTHING);
   return backend_event(BACKEND_LOGIN);
@@ -159,7 +182,7 @@ static BackendEvent unsupported(Backend *b, int32_t code) {
   guint major = (guint)code >> 16, minor = (guint)code & 65535;
   g_autofree char *what = g_strdup_printf("unsupported frontend protocol %u.%u: server supports 3.0 to 3.%d", major,
                                           minor, b->config.newest & 65535);
-  if (major != 1 && major != 2) return backend_broken(b, "0A000", "%s", what);
+  if (major != 1 && major != 2) return refused(b, "0A000", "%s", what);
   g_autofree char *old = g_strdup_printf("EFATAL:  %s\n", what);
   g_byte_array_append(b->out, (const guint8 *)old, (guint)strlen(old) + 1);
   return lost(b, what);
@@ -181,14 +204,14 @@ static BackendEvent first(Backend *b, const WireMessage *m) {
 }
 
 static BackendEvent wrong_password(Backend *b) {
-  return backend_broken(b, "28P01", "password authentication failed for user \"%s\"", backend_start_option(b, "user"));
+  return refused(b, "28P01", "password authentication failed for user \"%s\"", backend_start_option(b, "user"));
 }
 
 static BackendEvent password(Backend *b, WireCursor c) {
   g_autofree char *hash = auth_md5(backend_start_option(b, "user"), b->config.password, salt);
   const char *wanted = b->config.ask == PASSWORD_CLEAR ? b->config.password : hash, *given = wire_text(&c);
   if (wire_end(&c)) return backend_broken(b, "08P01", "invalid password packet size");
-  if (!*given) return backend_broken(b, "28P01", "empty password returned by client");
+  if (!*given) return refused(b, "28P01", "empty password returned by client");
   if (strcmp(given, wanted) != 0) return wrong_password(b);
   b->at = AT_LOGIN;
   return backend_event(BACKEND_LOGIN);

@@ -18,6 +18,7 @@ typedef struct {
   const char *password; /* kept, not copied */
   const char *server_version;
   const TlsKeys *tls; /* kept, not copied; NULL: SSLRequest is answered with N */
+  bool tls_only;      /* nobody logs in without (hostssl) */
 } BackendConfig;
 
 typedef enum {
@@ -26,6 +27,7 @@ typedef enum {
   BACKEND_RUN,     /* `text` is to be run: backend_answer or backend_interrupt ends it */
   BACKEND_CANCEL,  /* this connection is a cancel: pid, key; nothing follows */
   BACKEND_BYE,     /* Terminate */
+  BACKEND_REFUSED, /* a login, for what `text` says; to be closed once what is in `out` is sent */
   BACKEND_BROKEN   /* `text` says what; to be closed, once what is in `out` is sent (an error, or nothing) */
 } BackendEventKind;
 typedef struct {
@@ -46,6 +48,7 @@ GByteArray *backend_out(Backend *b);   /* what is to be sent, sealed where TLS i
 
 void backend_identify(Backend *b, const BackendConfig *c); /* before its welcome: who it is */
 void backend_welcome(Backend *b);
+void backend_turn_away(Backend *b, const char *sqlstate, const char *why); /* in its place: FATAL, to be closed */
 bool backend_running(const Backend *b);
 void backend_answer(Backend *b, const char *row, const char *sqlstate); /* row NULL: none; sqlstate NULL: well */
 /* A cancel's signal: true, and 57014 is sent, where something runs; false: swallowed. */

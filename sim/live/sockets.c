@@ -55,12 +55,24 @@ int tcp_listen(int *port) {
   return errno = problem, -1;
 }
 
+/* A small packet behind one that is not acknowledged yet would wait for that (Nagle), in real time. */
+static bool send_at_once(int fd) {
+  int on = 1;
+  return setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0;
+}
+
+int tcp_accept(int listener) {
+  int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd >= 0 && !send_at_once(fd)) g_error("TCP_NODELAY: %s", g_strerror(errno));
+  return fd;
+}
+
 /* Over loopback a connect is over at once, or refused. */
 int tcp_connect(int port) {
   struct sockaddr_in at = loopback(port);
-  int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) == 0 &&
-      setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) == 0 && send_at_once(fd) &&
+      fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
     return fd;
   if (fd >= 0) close(fd);
   return -1;

@@ -57,6 +57,8 @@ static guint free_port(void) {
 static Adapter *load_adapter(Live *l, guint process, GError **error) {
   g_autofree char *program = g_canonicalize_filename(l->o->program, NULL), *name = adapter_name(l);
   g_autofree guint *ports = g_new0(guint, l->listeners->len);
+  g_autofree char *certificate = l->tls ? tls_certificate_pem(l->tls) : NULL,
+                  *key = l->tls ? tls_key_pem(l->tls) : NULL;
   g_autofree AdapterPeer *peers = g_new0(AdapterPeer, l->members->len);
   guint n = 0;
   for (guint i = 0; i < l->listeners->len; i++) {
@@ -70,7 +72,9 @@ static Adapter *load_adapter(Live *l, guint process, GError **error) {
                         .server_ports = l->tcp ? ports : NULL,
                         .process = process,
                         .peers = peers,
-                        .n_peers = l->members->len};
+                        .n_peers = l->members->len,
+                        .certificate = certificate,
+                        .private_key = key};
   return adapter_load(l->o->dirs, name, l->config, &place, error);
 }
 
@@ -119,7 +123,9 @@ bool pooler_prepare(Live *l, GError **error) {
   bool tcp_alone;
   g_autofree char *name = adapter_name(l), *user = adapter_user(l->o->dirs, name, &tcp_alone, error);
   if (!user) return false;
-  l->tcp = l->o->tcp || tcp_alone;
+  bool tls = adapter_wants_tls(l->config); /* which poolers do not speak over Unix sockets */
+  l->tcp = l->o->tcp || tcp_alone || tls;
+  if (tls) l->tls = tls_keys_new();
   GateConfig config = {.user = user,
                        .library = l->o->library,
                        .seed = scenario_seed(l->scenario),

@@ -1,6 +1,7 @@
 /* tls.c - see tls.h. */
 #include "sim/live/tls.h"
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
@@ -45,6 +46,24 @@ void tls_keys_free(TlsKeys *k) {
   SSL_CTX_free(k->server);
   SSL_CTX_free(k->client);
   g_free(k);
+}
+
+/* `bio` is freed. */
+static char *text_of(BIO *bio, int written) {
+  char *text = NULL;
+  long n = BIO_get_mem_data(bio, &text);
+  g_assert(written == 1 && n > 0);
+  char *copy = g_strndup(text, (gsize)n);
+  BIO_free(bio);
+  return copy;
+}
+char *tls_certificate_pem(const TlsKeys *k) {
+  BIO *bio = BIO_new(BIO_s_mem());
+  return text_of(bio, PEM_write_bio_X509(bio, SSL_CTX_get0_certificate(k->server)));
+}
+char *tls_key_pem(const TlsKeys *k) {
+  BIO *bio = BIO_new(BIO_s_mem());
+  return text_of(bio, PEM_write_bio_PrivateKey(bio, SSL_CTX_get0_privatekey(k->server), NULL, NULL, 0, NULL, NULL));
 }
 
 TlsLine *tls_line_new(const TlsKeys *k, bool server) {

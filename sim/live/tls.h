@@ -1,6 +1,6 @@
 /* tls.h - TLS without sockets: OpenSSL over memory BIOs, both roles. Bytes of the wire in, plain bytes out, and the
- * other way; a key and a self-signed certificate are made at run time and never leave memory. What TLS puts on the wire
- * differs from run to run (its randomness is OpenSSL's); what is inside does not. */
+ * other way; a key and a self-signed certificate are made at run time. What TLS puts on the wire differs from run to
+ * run (its randomness is OpenSSL's); what is inside does not. */
 #pragma once
 #include <glib.h>
 #include <stdbool.h>
@@ -9,6 +9,9 @@ typedef struct TlsKeys TlsKeys;
 TlsKeys *tls_keys_new(void); /* for CN=localhost; some 1 ms */
 void tls_keys_free(TlsKeys *k);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TlsKeys, tls_keys_free)
+/* The same as a program reads them from files (PEM); g_free. */
+char *tls_certificate_pem(const TlsKeys *k);
+char *tls_key_pem(const TlsKeys *k);
 
 /* One end of one connection. A client takes any certificate, as libpq's sslmode=require does. */
 typedef struct TlsLine TlsLine;

@@ -280,6 +280,7 @@ static void bind_process(const Scenario *s, PoolerConfig *c) {
   c->tick_steady = scenario_bool(s, "pooler.tick_steady");
   c->shutdown_cancels = scenario_bool(s, "pooler.shutdown_cancels");
   c->refuses_newer = scenario_is(s, "pooler.newer_protocol", "refuse");
+  c->client_auth = bind_login(s, "pooler.client_auth");
   c->pause_survives_reload = scenario_bool(s, "pooler.pause_survives_reload");
 }
 

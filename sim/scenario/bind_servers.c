@@ -64,10 +64,14 @@ static bool bind_key(const Scenario *s, const Named *n, ServerConfig *c, GError 
   return true;
 }
 
+LoginAuth bind_login(const Scenario *s, const char *key) {
+  return (LoginAuth)CHOICE(s, key, "trust", "password", "md5", "scram-sha-256");
+}
+
 static bool bind_server(const Scenario *s, const Named *n, const Costs *costs, ServerConfig *c, GError **error) {
   g_autofree char *signal = server_key(n, "signal"), *secret = server_key(n, "secret"), *cores = server_key(n, "cores"),
                   *cpu = server_key(n, "login_cpu"), *login = server_key(n, "login"),
-                  *most = server_key(n, "max_connections");
+                  *most = server_key(n, "max_connections"), *auth = server_key(n, "auth"), *tls = server_key(n, "tls");
   c->name = n->name;
   c->host = n->entry == NONE ? n->name : host_of(s, n);
   c->login = login_of(s, n->entry == NONE ? "servers[0].login" : login, costs);
@@ -79,6 +83,8 @@ static bool bind_server(const Scenario *s, const Named *n, const Costs *costs, S
   c->cores = bind_count(s, cores, 0);
   c->login_cpu = bind_delay(s, cpu);
   c->max_connections = bind_count(s, most, 0);
+  c->auth = bind_login(s, auth);
+  c->tls = scenario_is(s, tls, "require");
   return bind_key(s, n, c, error) && bind_pids(s, n, c, error) && bind_secret(s, secret, c, error);
 }
 

@@ -33,6 +33,7 @@ GError *named_unknown(const Scenario *s, const char *key, const char *kind, cons
 
 Delay bind_delay(const Scenario *s, const char *key);
 int64_t bind_limit(const Scenario *s, const char *key); /* NO_LIMIT for `none` */
+LoginAuth bind_login(const Scenario *s, const char *key); /* a word of pg_hba.conf */
 int bind_count(const Scenario *s, const char *key, int none);
 /* The fences of poolers.md C.4 as of a pooler or of a driver. */
 bool bind_fence(const Scenario *s, const char *key, Fence *fence, int64_t *ns, GenerationStep *step, GError **error);

@@ -45,6 +45,11 @@ static const KeyInfo rows[] = {
      .about = "Its pool; first: the first."},
     {"clients[].protocol", K_WORD, .dflt = "3.0", .words = "3.0 3.2",
      .example = "clients: [{name: a, protocol: 3.2, script: [connect]}]", .about = "Protocol that it asks for."},
+    {"clients[].tls", K_WORD, .dflt = "disable", .words = "disable require",
+     .example = "clients: [{name: a, tls: require, script: [connect]}]",
+     .about =
+         "In live: require: it connects inside TLS or not at all, by any certificate, as with libpq's sslmode. Its "
+         "cancels go without, as libpq's do."},
     {"clients[].fence", K_WORD | K_MAP | K_ONE, .dflt = "none",
      .words = "none hold_until_eof retire_session drain_57014",
      .example = "clients: [{name: a, fence: hold_until_eof, script: [connect]}]",

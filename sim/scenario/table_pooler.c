@@ -78,6 +78,15 @@ static const KeyInfo rows[] = {
      .about = "How long a login takes beside login_cpu; where a profile is named, its login time unless said."},
     {"servers[].login_cpu", K_TIME | K_DRAW, .dflt = "0s", .example = "servers: [{name: s, cores: 1, login_cpu: 2ms}]",
      .about = "CPU of one login."},
+    {"servers[].auth", K_WORD, .dflt = "trust", .words = "trust password md5 scram-sha-256",
+     .example = "servers: [{name: s, auth: scram-sha-256}]",
+     .about = "In live, how a server asks who logs in for a password, by pg_hba.conf's words. A model's login takes as "
+              "long as `login` says, whatever it is asked."},
+    {"servers[].tls", K_WORD, .dflt = "disable", .words = "disable require",
+     .example = "servers: [{name: s, tls: require}]",
+     .about =
+         "In live: require: nobody logs in without TLS, and the pooler is told so; disable: SSLRequest is refused. "
+         "TLS goes over loopback TCP."},
     {"servers[].max_connections", K_INT | K_WORD, .dflt = "none", .lo = "1", .hi = "262143", .words = "none",
      .example = "servers: [{name: s, max_connections: 3}]", .about = "It refuses more."},
 
@@ -156,6 +165,10 @@ static const KeyInfo rows[] = {
     {"pooler.newer_protocol", K_WORD, .dflt = "negotiate", .words = "negotiate refuse",
      .example = "pooler: {newer_protocol: refuse}",
      .about = "A client that asks for protocol 3.2: is answered with what is spoken, or refused."},
+    {"pooler.client_auth", K_WORD, .dflt = "trust", .words = "trust password md5 scram-sha-256",
+     .example = "pooler: {client_auth: md5}",
+     .about = "In live, how the pooler asks its clients for a password, which they all know; what its adapter does not "
+              "know is refused."},
     {"pooler.pause_survives_reload", K_BOOL, .dflt = "true", .example = "pooler: {pause_survives_reload: false}",
      .about = "A paused pool is paused after a reload."},
     {"pooler.pools", K_LIST, .example = "pooler: {pools: [{name: p, host: db1}]}",
