@@ -8,11 +8,14 @@ cd "$SCRATCH" || exit 1
 # ---- the template: by its own instructions ----
 check_status 0 "$STAMPEDE" subject new demo
 grep '^  stampede' "$OUT" >steps
-check "two commands are named" test "$(wc -l <steps)" = 2
+check "three commands are named" test "$(wc -l <steps)" = 3
 while read -r _ step; do
   # shellcheck disable=SC2086 # words of a command
   check_status 0 "$STAMPEDE" $step
 done <steps
+check_contains "check nothing-lost                 holds" # 6 takings of the lock, 3 of each of two: 20 orders
+check_contains "exhausted: 20 schedules"
+check_status 0 "$STAMPEDE" run demo-scenario.yaml
 check_contains "check nothing-lost             not-violated"
 check_contains "add demo.c:"
 check_status 2 "$STAMPEDE" subject new demo
@@ -23,6 +26,7 @@ check_status 2 "$STAMPEDE" subject new
 sed 's/call: add,/call: add_unlocked,/' demo-scenario.yaml >bad.yaml
 check_status 1 "$STAMPEDE" run "$SCRATCH/bad.yaml" --trace bad.jsonl --hash-every 1
 check_contains "check nothing-lost             violated"
+check_status 1 "$STAMPEDE" check bad.yaml
 (cd / && check_status 0 "$STAMPEDE" replay "$SCRATCH/bad.jsonl")
 check_status 0 "$STAMPEDE" viz bad.jsonl --view sequence --format mermaid -o bad.mmd
 # Addresses decide nothing: the same steps and hashes where the system scatters them and where it does not.
@@ -41,7 +45,7 @@ check_status 0 "$STAMPEDE" run demo-scenario.yaml --repeat 3 --quiet
 # ---- what is wrong, at its place ----
 sed 's/call: add,/call: ad,/' demo-scenario.yaml >near.yaml
 check_status 2 "$STAMPEDE" run near.yaml
-check_contains "near.yaml:7:99: processes[0].script[0].loop.do[0].call: the subject demo has no entry ad; the nearest is add" "$ERR"
+check_contains "near.yaml:8:98: processes[0].script[0].loop.do[0].call: the subject demo has no entry ad; the nearest is add" "$ERR"
 grep -v '^processes\|^  - {name' demo-scenario.yaml >nobody.yaml
 check_status 2 "$STAMPEDE" run nobody.yaml
 check_contains "demo is no server's code; processes that call its entries would be right" "$ERR"
@@ -50,6 +54,8 @@ check_contains "workload: demo is no server's code" "$ERR"
 check_status 2 "$STAMPEDE" run demo-scenario.yaml --subject nowhere.so
 check_status 2 "$STAMPEDE" check demo-scenario.yaml --verify-reductions
 check_contains "run simulates it" "$ERR"
+sed -i 's/at_end = true/at_end = false/' demo.c
+check_status 0 "$STAMPEDE" subject build --quiet --manifest demo.yaml -o demo.so
 check_status 1 "$STAMPEDE" check demo-scenario.yaml # it looks between the two sums, where run has no step
 check_contains "counterexample 1: 0 preemptions"
 

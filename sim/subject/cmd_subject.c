@@ -139,8 +139,9 @@ static int make_new(const App *app, const char *name, bool quiet) {
   if (!quiet)
     printf("wrote %s.c, %s.yaml, %s-scenario.yaml; now\n"
            "  stampede subject build --manifest %s.yaml -o %s.so\n"
-           "  stampede run %s-scenario.yaml\n",
-           name, name, name, name, name, name);
+           "  stampede run %s-scenario.yaml\n"
+           "  stampede check %s-scenario.yaml\n",
+           name, name, name, name, name, name, name);
   return EXIT_MET;
 }
 

@@ -2,9 +2,10 @@
  *
  *   stampede subject build --manifest @NAME@.yaml -o @NAME@.so
  *   stampede run @NAME@-scenario.yaml
+ *   stampede check @NAME@-scenario.yaml
  *
- * This one is a counter that several processes add to. `add_unlocked` is wrong: it reads, is elsewhere for a moment, and
- * writes, without the lock; put it in place of `add` in the scenario and the check says what went wrong.
+ * This one is a counter that several processes add to. `add_unlocked` is wrong: it reads, is elsewhere for a moment,
+ * and writes, without the lock; put it in place of `add` in the scenario, and `run` and `check` say what went wrong.
  * stampede_subject.h tells what else may be asked; @NAME@.yaml what is built of what. */
 #include "stampede_subject.h"
 #include <stdio.h>
@@ -52,14 +53,15 @@ static const StampedeEntry entries[] = {
     {"leave", "ends; one that has added nothing complains", leave},
 };
 
-/* What must hold, looked at after every step. */
+/* What must hold. At the end: who has the lock has changed the one and not yet the other, and `check` looks after every
+ * load and store. What holds all the time has at_end = false. */
 static bool nothing_lost(char *why, size_t size) {
   if (counter->value == counter->added) return false;
   snprintf(why, size, "the counter is %lld, and %lld were added", (long long)counter->value, (long long)counter->added);
   return true;
 }
 static const StampedeCheck checks[] = {
-    {"nothing-lost", "the counter is what was added to it", nothing_lost, .at_end = false},
+    {"nothing-lost", "the counter is what was added to it", nothing_lost, .at_end = true},
 };
 
 /* Named values, for traces (--trace FILE) and pictures of them (stampede viz). */
