@@ -25,9 +25,11 @@ static const char *const instrument_clang[] = {"-mllvm", "-tsan-instrument-func-
 /* A call in place of a return would leave nothing to name its place by. */
 static const char *const always[] = {"-O2", "-g", "-fPIC", "-w", "-fno-optimize-sibling-calls", NULL};
 /* Calls of the sources that are ours instead. */
-static const char *const renamed[] = {"memmove",    "memcpy",        "memset", "memcmp",       "getpid",
-                                      "kill",       "malloc",        "free",   "longjmp",      "_longjmp",
-                                      "siglongjmp", "__longjmp_chk", "abort",  "__assert_fail"};
+static const char *const renamed[] = {
+    "memmove",  "memcpy",     "memset",  "memcmp",        "getpid", "kill",         "malloc", "free",    "longjmp",
+    "_longjmp", "siglongjmp", "abort",   "__longjmp_chk", "strlen", "strnlen",      "strchr", "strrchr", "memchr",
+    "strtol",   "strtoul",    "strcmp",  "strncmp",       "strspn", "strcspn",      "strstr", "strcpy",  "strncpy",
+    "strcat",   "vsnprintf",  "sprintf", "snprintf",      "qsort",  "__assert_fail"};
 
 typedef struct {
   const Manifest *m;
