@@ -60,6 +60,16 @@ static void test_books(void) {
   }
 }
 
+/* What is compared to tell whether a pooler is as fresh as at its start: nobody's numbers, no empty pool, any order. */
+static void test_who_is_there(void) {
+  g_autoptr(GPtrArray) pools = table("database|user|cl_active|cl_waiting|sv_idle|maxwait\nq|u|0|0|0|7\np|u|1|0|2|0\n");
+  g_autoptr(GPtrArray) servers = table("type|user|database|state|ptr\nS|u|p|idle|0x2\nS|u|p|idle|0x1\n");
+  g_autoptr(GPtrArray) clients = table("type|user|database|state|ptr\nC|u|p|active|0x9\n");
+  PoolTables t = {pools, servers, clients};
+  g_autofree char *text = pools_text(&t);
+  expect_str(text, "p|u cl_active=1\np|u sv_idle=2\np|u|active\np|u|idle\np|u|idle");
+}
+
 /* pgcat's: its cancels are beside its pools, and nobody is told who has which connection. */
 static void test_fewer_columns(void) {
   static const char head[] = "database|user|sv_active|sv_idle|sv_used|sv_tested|sv_login\n";
@@ -143,6 +153,7 @@ int main(void) {
   return suite_run("what a pooler says of its pools; the wire of two",
                    (const Case[]){{"books", test_books},
                                   {"a console that tells less", test_fewer_columns},
+                                  {"who is there", test_who_is_there},
                                   {"the same wire", test_wire},
                                   {"ends", test_wire_ends},
                                   {0}});

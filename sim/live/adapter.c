@@ -58,7 +58,8 @@ static void fill_files(Adapter *a, const Filling *f, const Node *root, GError **
 
 /* ---- what one may want of it ---- */
 
-static const char *const wishes[ADAPTER_WISHES] = {"reload", "pause", "resume", "stop", "pools", "servers", "clients"};
+static const char *const wishes[ADAPTER_WISHES] = {"reload", "pause",   "resume",  "stop",
+                                                   "pools",  "servers", "clients", "reset"};
 const char *adapter_wish_word(AdapterWish w) {
   return wishes[w];
 }

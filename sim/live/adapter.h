@@ -31,6 +31,7 @@ typedef enum {
   ADAPTER_POOLS,
   ADAPTER_SERVERS,
   ADAPTER_CLIENTS,
+  ADAPTER_RESET, /* it forgets what it has learnt from servers, and closes their connections */
   ADAPTER_WISHES
 } AdapterWish;
 

@@ -86,6 +86,8 @@ static int start(const App *app, char **names, const LiveFlags *f, const CliOpti
   if (f->against && o->trace)
     return cli_refuse(EXIT_INPUT, "--against writes no trace; --trace with --pooler alone does, for one of the two");
   if (f->markdown && o->json) return cli_refuse(EXIT_INPUT, "--json and --markdown both want stdout; give one of them");
+  if (f->reuse && (!f->explore || clock == GATE_CLOCK_REAL))
+    return cli_refuse(EXIT_INPUT, "--reuse goes with --explore, and with a clock that is not real");
   if (f->against) return live_against(app, names, &live, f, o);
   if (f->conform) return live_conform(app, names, &live, f, o);
   if (f->replay && names[0]) return cli_refuse(EXIT_INPUT, "--replay takes the scenario from the trace");
@@ -114,6 +116,8 @@ int cmd_live(const App *app, int argc, char **argv) {
       {"depth", 0, 0, G_OPTION_ARG_INT64, &f.depth, "with pct: of the bug (3)", "N"},
       {"max-runs", 0, 0, G_OPTION_ARG_INT64, &f.max_runs, "with --explore: orders that are tried", "N"},
       {"max-time", 0, 0, G_OPTION_ARG_INT64, &f.max_time, "with --explore: seconds", "S"},
+      {"reuse", 0, 0, G_OPTION_ARG_NONE, &f.reuse,
+       "with --explore: one pooler for many orders, where its console shows it as fresh as at its start", NULL},
       {"replay", 0, 0, G_OPTION_ARG_FILENAME, &f.replay, "a trace's choices once more, every step compared", "TRACE"},
       {"against", 0, 0, G_OPTION_ARG_FILENAME, &f.against,
        "another pooler's program: the table and the gates of compare, PATH of --pooler being what is", "PATH"},

@@ -7,7 +7,7 @@
 typedef struct {
   char *pooler, *adapter, *clock, *preset, *against, *replay, *strategy;
   char **gates;
-  gboolean conform, markdown, explore, tcp;
+  gboolean conform, markdown, explore, reuse, tcp;
   double patience; /* s */
   gint64 repeat, max_runs, max_time, depth;
 } LiveFlags;

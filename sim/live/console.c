@@ -70,3 +70,11 @@ GPtrArray *console_rows(Live *l, guint process, AdapterWish what) {
   g_ptr_array_unref(rows);
   return NULL;
 }
+
+bool console_tell(Live *l, guint process, AdapterWish what) {
+  const Adapter *a = MEMBER(l, process)->adapter;
+  l->console_ready = false;
+  if (!a->say[what] || !tell(l, process, a->say[what])) return false;
+  live_look(l);
+  return l->console_ready;
+}

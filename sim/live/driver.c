@@ -115,13 +115,17 @@ static bool close_trace(Live *l, GError **error) {
 
 static bool run(Live *l, GError **error) {
   pooler_name(l);
-  if (!build(l, error) || !pooler_prepare(l, error) || !pooler_start(l, error) || !open_trace(l, error)) return false;
+  if (!build(l, error)) return false;
+  if (!reuse_take(l) && !(pooler_prepare(l, error) && pooler_start(l, error) && reuse_first(l, error))) return false;
+  if (!open_trace(l, error)) return false;
   players_new(l);
   events_start(l);
   live_loop(l);
   pooler_look_for_leaks(l);
   l->result->seeded = l->drew;
-  return verdict_conclude(l, error) && close_trace(l, error);
+  if (!verdict_conclude(l, error) || !close_trace(l, error)) return false;
+  reuse_keep(l);
+  return true;
 }
 
 static void clear_parts(Live *l) {

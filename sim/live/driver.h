@@ -26,6 +26,15 @@ typedef struct {
   bool any_order; /* time orders nothing: whatever is pending may be next (LIVE_NEXT) */
 } LiveChooser;
 
+/* A pooler that goes on from one run to the next: each live_run with the same one takes what the run before has left,
+ * if that left it as fresh as at its start, and starts one otherwise. Same scenario and program, another order. Not on
+ * a real clock. */
+typedef struct LiveReuse LiveReuse;
+LiveReuse *live_reuse_new(void);
+void live_reuse_drop(LiveReuse *r); /* the pooler that it has: the next run starts one */
+void live_reuse_free(LiveReuse *r);
+guint64 live_reuse_kept(const LiveReuse *r); /* runs that took one */
+
 typedef struct {
   CheckTable checks;
   const char *const *dirs; /* of assets */
@@ -37,6 +46,7 @@ typedef struct {
   const char *trace_path;     /* NULL: none */
   const LiveChooser *chooser; /* NULL: seeded streams, in order of time */
   bool tcp;                   /* over loopback in place of Unix sockets */
+  LiveReuse *reuse;           /* NULL: a pooler of its own */
   const gint *interrupted;
 } LiveOptions;
 

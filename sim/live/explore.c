@@ -1,5 +1,7 @@
 /* explore.c - see explore.h. A run is made of its choices; the search keeps the path of the last one and changes its
- * end. What a run did before a choice is done again for each, by a pooler that is started anew. */
+ * end. What a run did before a choice is done again for each, by a pooler that is started anew, or is as fresh
+ * (reuse.c).
+ */
 #include "sim/live/explore.h"
 #include "model/world/rng.h"
 #include <string.h>
@@ -37,6 +39,7 @@ typedef struct {
   GHashTable *lowered;   /* ids, looked up only */
   GHashTable *histories; /* of Hash128 */
   double estimates;
+  LiveReuse *reuse; /* NULL: each run starts its own */
 } Search;
 
 static void clear_place(gpointer data) {
@@ -108,6 +111,14 @@ static uint64_t decide(Search *q, const Place *p, const LiveOption *options) {
   }
 }
 
+/* What may be next is not what it was when the same was chosen before. */
+static bool is_another(const Place *p, const LiveOption *options) {
+  if (!options != !p->options->len) return true;
+  for (guint i = 0; i < p->options->len; i++)
+    if (g_array_index(p->options, LiveOption, i).id != options[i].id) return true;
+  return false;
+}
+
 static uint64_t choose(void *data, LiveChoice what, uint64_t n, const LiveOption *options) {
   Search *q = data;
   (void)what;
@@ -121,7 +132,7 @@ static uint64_t choose(void *data, LiveChoice what, uint64_t n, const LiveOption
     place_at(q, at)->took = q->redundant ? 0 : took;
   }
   Place *p = place_at(q, at);
-  q->differed |= p->n != n || p->took >= n;
+  q->differed |= p->n != n || p->took >= n || is_another(p, options);
   q->x->longest = MAX(q->x->longest, q->depth);
   return q->differed ? 0 : p->took;
 }
@@ -134,11 +145,12 @@ static bool saw(void *data, const TraceStep *step) {
 
 /* ---- one run ---- */
 
-static RunResult *run_once(Search *q, const char *trace, GError **error) {
+static RunResult *run_once(Search *q, LiveReuse *reuse, const char *trace, GError **error) {
   const LiveChooser chooser = {.choose = choose, .saw = saw, .data = q, .any_order = true};
   LiveOptions live = *q->live;
   live.chooser = &chooser;
   live.trace_path = trace;
+  live.reuse = reuse;
   q->depth = 0;
   q->redundant = q->differed = false;
   q->orders = 1;
@@ -199,7 +211,7 @@ static void after_run(Search *q, const RunResult *r) {
 /* ---- the finding, made shorter: each choice the first in time, where that breaks the same ---- */
 
 static bool still_breaks(Search *q, const char *check, GError **error) {
-  g_autoptr(RunResult) r = run_once(q, NULL, error);
+  g_autoptr(RunResult) r = run_once(q, NULL, NULL, error);
   q->x->shrunk_runs++;
   return r && !q->differed && violates(r, check);
 }
@@ -250,6 +262,16 @@ static bool enough(Search *q, gint64 started) {
   return runs || time || q->x->stop == EXPLORED_INTERRUPTED;
 }
 
+/* What a pooler that went on did otherwise, or breaks, counts only if one that is started anew does so too. */
+static RunResult *run_in_search(Search *q, GError **error) {
+  RunResult *r = run_once(q, q->reuse, NULL, error);
+  bool doubted = r && q->reuse && (q->differed || (!q->redundant && violates(r, NULL)));
+  if (!doubted || r->interrupted) return r;
+  run_result_free(r);
+  live_reuse_drop(q->reuse);
+  return run_once(q, NULL, NULL, error);
+}
+
 static RunResult *search(Search *q, GError **error) {
   gint64 started = g_get_monotonic_time();
   RunResult *last = NULL;
@@ -257,7 +279,7 @@ static RunResult *search(Search *q, GError **error) {
     if (last && enough(q, started)) return last;
     g_clear_pointer(&last, run_result_free);
     before_run(q);
-    last = run_once(q, NULL, error);
+    last = run_in_search(q, error);
     if (!last) return NULL;
     after_run(q, last);
     if (q->differed) return q->x->stop = EXPLORED_DIFFERED, last;
@@ -300,7 +322,7 @@ static RunResult *show(Search *q, RunResult *last, GError **error) {
   if (*error) return NULL;
   if (!found) follow(q, path, path->len);
   q->fixed = true;
-  return run_once(q, q->live->trace_path, error);
+  return run_once(q, NULL, q->live->trace_path, error);
 }
 
 RunResult *live_explore(const Scenario *s, const LiveOptions *o, const ExploreOptions *e, Explored *x, GError **error) {
@@ -317,7 +339,10 @@ RunResult *live_explore(const Scenario *s, const LiveOptions *o, const ExploreOp
               .histories = g_hash_table_new_full(hash_of, same_hash, g_free, NULL)};
   g_array_set_clear_func(q.path, clear_place);
   rng_init(&q.rng, scenario_seed(s), "explore");
+  q.reuse = e->reuse ? live_reuse_new() : NULL;
   RunResult *r = search(&q, &problem);
+  x->reused = q.reuse ? live_reuse_kept(q.reuse) : 0;
+  g_clear_pointer(&q.reuse, live_reuse_free);
   if (r && x->runs > x->redundant) x->estimate = q.estimates / (double)(x->runs - x->redundant);
   if (e->strategy == EXPLORE_DFS) x->estimate = 0; /* its paths are no random ones */
   if (r && x->stop != EXPLORED_DIFFERED && (x->stop == EXPLORED_FOUND || o->trace_path)) r = show(&q, r, &problem);

@@ -16,6 +16,7 @@ typedef struct {
   guint64 max_runs; /* 0: none; random and pct need one or a time */
   gint64 max_seconds;
   guint depth; /* of pct */
+  bool reuse;  /* a pooler goes on from one order to the next where it is as fresh as at its start (driver.h) */
 } ExploreOptions;
 
 typedef enum { EXPLORED_ALL, EXPLORED_FOUND, EXPLORED_LIMIT, EXPLORED_INTERRUPTED, EXPLORED_DIFFERED } ExploredStop;
@@ -24,6 +25,7 @@ typedef struct {
   guint64 runs, redundant, distinct; /* redundant: given up, as equal to one that was made; distinct: histories */
   guint longest;                     /* choices of a run */
   double estimate;                   /* of the number of orders (Knuth 1975), without the pruning; 0: too few runs */
+  guint64 reused;                    /* runs around a pooler of the run before */
   guint64 shrunk_runs;               /* made to shorten the finding */
   guint deviations;                  /* of the finding: choices that are not the first in time */
 } Explored;

@@ -144,9 +144,16 @@ void live_gate_set_time(LiveGate *g, int64_t ns) {
   }
   bool follows = g->config.clock == GATE_CLOCK_FAKETIME, moved = ns != g->now_ns || ns == 0;
   g->now_ns = ns;
-  g->clock->real_ns = GATE_REAL_START + ns;
-  g->clock->monotonic_ns = (follows ? GATE_REAL_START : GATE_MONOTONIC_START) + ns;
-  if (follows && moved) write_stamp(g, GATE_REAL_START + ns);
+  g->clock->real_ns = GATE_REAL_START + g->before_ns + ns;
+  g->clock->monotonic_ns = (follows ? GATE_REAL_START : GATE_MONOTONIC_START) + g->before_ns + ns;
+  if (follows && moved) write_stamp(g, g->clock->real_ns);
+}
+
+void live_gate_restart_clock(LiveGate *g) {
+  g_assert(live_gate_is_gated(g));
+  g->before_ns += g->now_ns;
+  g->before_steps = g->steps;
+  g->now_ns = 0;
 }
 
 int64_t live_gate_deadline(const LiveGate *g) {
@@ -165,7 +172,7 @@ bool live_gate_is_gated(const LiveGate *g) {
   return g->config.clock != GATE_CLOCK_REAL;
 }
 guint64 live_gate_steps(const LiveGate *g) {
-  return g->steps;
+  return g->steps - g->before_steps;
 }
 double live_gate_start_ms(const LiveGate *g) {
   return g->start_ms;

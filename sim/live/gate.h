@@ -56,8 +56,9 @@ typedef enum {
 GateState live_gate_settle(LiveGate *g);       /* after live_gate_start or live_gate_go */
 void live_gate_go(LiveGate *g);                /* it looks again; only while it is quiet */
 int64_t live_gate_deadline(const LiveGate *g); /* virtual ns of its next timeout; INT64_MAX: none. While it is quiet */
-void live_gate_set_time(LiveGate *g, int64_t ns);         /* virtual; from 0 */
-char *live_gate_words(LiveGate *g, GateState s);          /* "ended by signal 11", "is stuck in read"; g_free */
+void live_gate_set_time(LiveGate *g, int64_t ns); /* virtual; from 0 */
+void live_gate_restart_clock(LiveGate *g);       /* what is now is 0; the pooler's clocks go on, and steps count anew */
+char *live_gate_words(LiveGate *g, GateState s); /* "ended by signal 11", "is stuck in read"; g_free */
 char *live_gate_log_tail(const LiveGate *g, guint lines); /* what the pooler printed last; g_free */
 
 /* ---- whose turn it is: one line (a thread or process) goes on at a time, and who is a choice ---- */

@@ -43,6 +43,8 @@ struct LiveGate {
   guint64 steps;
   gint64 started_us; /* real time */
   double start_ms;
+  int64_t before_ns; /* virtual, on the pooler's clocks, before 0 */
+  guint64 before_steps;
   int64_t now_ns; /* virtual; GATE_CLOCK_REAL: what has passed */
 };
 

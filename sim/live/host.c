@@ -38,16 +38,32 @@ static bool listen_tcp(Listener *one, GError **error) {
   return g_set_error(error, GATE_ERROR, 0, "a port of loopback: %s", g_strerror(errno)), false;
 }
 
-bool hosts_open(Live *l, GError **error) {
+static void watch_listener(const Live *l, guint i) {
+  struct epoll_event e = {.events = EPOLLIN, .data.u64 = i};
+  if (epoll_ctl(l->poll, EPOLL_CTL_ADD, g_array_index(l->listeners, Listener, i).fd, &e) != 0) g_assert_not_reached();
+}
+
+static void all_up(Live *l) {
   Host up = {0};
   for (int i = 0; i < l->config->n_servers; i++) g_array_append_val(l->hosts, up);
+}
+
+void hosts_taken(Live *l) {
+  all_up(l);
+  for (guint i = 0; i < l->listeners->len; i++) {
+    g_array_index(l->listeners, Listener, i).next = 0;
+    watch_listener(l, i);
+  }
+}
+
+bool hosts_open(Live *l, GError **error) {
+  all_up(l);
   guint pools = (guint)l->config->n_pools, n = pools * (guint)l->config->processes;
   for (guint i = 0; i < n; i++) {
     Listener one = {.pool = i % pools, .process = i / pools, .fd = -1};
     if (!(l->tcp ? listen_tcp(&one, error) : listen_unix(l, &one, error))) return false;
     g_array_append_val(l->listeners, one);
-    struct epoll_event e = {.events = EPOLLIN, .data.u64 = i};
-    if (epoll_ctl(l->poll, EPOLL_CTL_ADD, one.fd, &e) != 0) g_assert_not_reached();
+    watch_listener(l, i);
   }
   return true;
 }

@@ -185,6 +185,7 @@ typedef struct {
   bool has_direct;                            /* some client has no pooler between */
   bool over, dirty;                           /* dirty: something was sent that the pooler has not been let at yet */
   bool gone;                                  /* all its processes are */
+  bool wrong, resetting;                      /* verdict_wrong; between two runs (reuse.c), of which nothing is said */
   guint64 inputs;
   bool watches_pools, pools_seen; /* pool-accounting is asked for; the pooler has told */
   guint players_done;
@@ -218,6 +219,13 @@ char *pooler_label(const Live *l, guint process); /* "pooler", "pooler 1"; g_fre
 const Adapter *pooler_adapter(const Live *l);     /* what holds for all its processes */
 bool pooler_rewrite(Live *l);        /* its files, from what holds now; true: some are others than before */
 void pooler_look_for_leaks(Live *l); /* at the end */
+
+void pooler_taken(Live *l); /* one that goes on from another run */
+
+/* reuse.c: all do nothing without o->reuse */
+bool reuse_take(Live *l);                  /* true: there is one from the run before */
+bool reuse_first(Live *l, GError **error); /* of one that has just been started */
+void reuse_keep(Live *l);                  /* at the end, for the next run; l has none any more */
 
 /* loop.c */
 void live_at(Live *l, int64_t ns, Doing what, guint subject, guint64 data);
@@ -258,6 +266,7 @@ void link_cut(Live *l, PoolerLink which, int server, bool cut);
 
 /* host.c: the servers */
 bool hosts_open(Live *l, GError **error);
+void hosts_taken(Live *l); /* they listen already */
 void host_accept(Live *l, guint listener);
 guint host_direct(Live *l, guint client, guint session, guint server); /* conn of the client's end */
 void host_read(Live *l, guint conn, const guint8 *bytes, gsize n);
@@ -324,10 +333,12 @@ void event_do(Live *l, Doing what, guint event);
 bool console_say(Live *l, guint process, AdapterWish what, const char *pool);
 /* Of char **; NULL: it does not answer; g_ptr_array_unref. */
 GPtrArray *console_rows(Live *l, guint process, AdapterWish what);
+bool console_tell(Live *l, guint process, AdapterWish what); /* no step of the trace; false: it has not answered */
 void console_read(Live *l, guint conn, const guint8 *bytes, gsize n);
 
 /* pools.c */
-void pools_look(Live *l); /* pool-accounting on the pooler's own figures */
+void pools_look(Live *l);                    /* pool-accounting on the pooler's own figures */
+char *pools_figures(Live *l, guint process); /* who is there, as it says itself; NULL: it does not tell; g_free */
 
 /* measure.c */
 void measure_start(Live *l);

@@ -54,6 +54,7 @@ static void hash_step(Live *l, const TraceStep *step) {
 }
 
 static void keep_step(Live *l, const TraceStep *step) {
+  if (l->resetting) return;
   hash_step(l, step);
   if (l->trace && !l->trace_error) trace_writer_step(l->trace, step, &l->trace_error);
   const LiveChooser *c = l->o->chooser;

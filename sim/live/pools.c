@@ -75,7 +75,58 @@ bool pools_wrong(const PoolTables *t, const PoolSeen *pools, guint n, GString *w
   return links_wrong(t, why);
 }
 
+/* ---- who is there ---- */
+
+static gint by_text(gconstpointer a, gconstpointer b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Rows without the columns that name no state: "database|user|state". */
+static void add_rows(const GPtrArray *table, GPtrArray *lines) {
+  for (guint i = 1; i < table->len; i++)
+    g_ptr_array_add(lines, g_strdup_printf("%s|%s|%s", cell(table, i, "database"), cell(table, i, "user"),
+                                           cell(table, i, "state")));
+}
+
+/* Pools that have anybody in them. */
+static void add_sets(const GPtrArray *pools, GPtrArray *lines) {
+  char **names = pools->len ? pools->pdata[0] : NULL;
+  for (guint row = 1; row < pools->len; row++)
+    for (guint i = 0; names[i]; i++) {
+      bool set = g_str_has_prefix(names[i], "cl_") || g_str_has_prefix(names[i], "sv_");
+      if (!set || number(pools, row, names[i]) == 0) continue;
+      g_ptr_array_add(lines, g_strdup_printf("%s|%s %s=%u", cell(pools, row, "database"), cell(pools, row, "user"),
+                                             names[i], number(pools, row, names[i])));
+    }
+}
+
+char *pools_text(const PoolTables *t) {
+  g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+  add_sets(t->pools, lines);
+  add_rows(t->servers, lines);
+  add_rows(t->clients, lines);
+  g_ptr_array_sort(lines, by_text);
+  g_ptr_array_add(lines, NULL);
+  return g_strjoinv("\n", (char **)lines->pdata);
+}
+
 /* ---- in lockstep ---- */
+
+static const AdapterWish wishes[] = {ADAPTER_POOLS, ADAPTER_SERVERS, ADAPTER_CLIENTS};
+
+static bool ask(Live *l, guint process, GPtrArray *tables[G_N_ELEMENTS(wishes)]) {
+  bool all = true;
+  for (guint i = 0; all && i < G_N_ELEMENTS(wishes); i++)
+    all = (tables[i] = console_rows(l, process, wishes[i])) != NULL;
+  return all;
+}
+
+char *pools_figures(Live *l, guint process) {
+  GPtrArray *tables[G_N_ELEMENTS(wishes)] = {0};
+  char *text = ask(l, process, tables) ? pools_text(&(PoolTables){tables[0], tables[1], tables[2]}) : NULL;
+  for (guint i = 0; i < G_N_ELEMENTS(tables); i++) g_clear_pointer(&tables[i], g_ptr_array_unref);
+  return text;
+}
 
 static PoolSeen seen(const Live *l, guint process, guint pool) {
   const PoolConfig *c = &l->config->pools[pool];
@@ -94,11 +145,8 @@ static PoolSeen seen(const Live *l, guint process, guint pool) {
 }
 
 static void look(Live *l, guint process) {
-  static const AdapterWish wishes[] = {ADAPTER_POOLS, ADAPTER_SERVERS, ADAPTER_CLIENTS};
   GPtrArray *tables[G_N_ELEMENTS(wishes)] = {0};
-  bool all = true;
-  for (guint i = 0; all && i < G_N_ELEMENTS(wishes); i++)
-    all = (tables[i] = console_rows(l, process, wishes[i])) != NULL;
+  bool all = ask(l, process, tables);
   g_autoptr(GString) why = g_string_new(NULL);
   g_autofree PoolSeen *pools = g_new(PoolSeen, (gsize)l->config->n_pools);
   for (guint i = 0; i < (guint)l->config->n_pools; i++) pools[i] = seen(l, process, i);

@@ -14,5 +14,9 @@ typedef struct {
   guint size, reserve, sockets, carriers;
 } PoolSeen;
 
+/* Who is there, a line each: members of pools by their set, servers' and clients' connections by their state, sorted.
+ * g_free. */
+char *pools_text(const PoolTables *t);
+
 /* True: `why` says what is wrong, with both sides. */
 bool pools_wrong(const PoolTables *t, const PoolSeen *pools, guint n, GString *why);

@@ -114,6 +114,19 @@ bool pooler_rewrite(Live *l) {
 
 /* ---- its life ---- */
 
+static void begin(Live *l) {
+  const Adapter *a = pooler_adapter(l);
+  live_gate_choose(l->gate, whose_turn, l);
+  if (a->untried && !l->result->caveat)
+    l->result->caveat = g_strdup_printf("the adapter %s is untried: no such pooler was there to try it", a->name);
+  verdict_start(l);
+}
+
+void pooler_taken(Live *l) {
+  hosts_taken(l);
+  begin(l);
+}
+
 static bool prepare(Live *l, guint process, GError **error) {
   Adapter *a = MEMBER(l, process)->adapter = load_adapter(l, process, error);
   return a && write_files(l, process, a, error);
@@ -135,16 +148,13 @@ bool pooler_prepare(Live *l, GError **error) {
                        .clock = clock_for(l)};
   l->gate = live_gate_new(&config, error);
   if (!l->gate || !hosts_open(l, error)) return false;
-  live_gate_choose(l->gate, whose_turn, l);
   for (guint i = 0; i < config.members; i++) {
     Member m = {.console = -1, .port = l->tcp ? free_port() : 0};
     g_array_append_val(l->members, m);
   }
   for (guint i = 0; i < l->members->len; i++)
     if (!prepare(l, i, error)) return false;
-  if (pooler_adapter(l)->untried && !l->result->caveat)
-    l->result->caveat = g_strdup_printf("the adapter %s is untried: no such pooler was there to try it", name);
-  verdict_start(l);
+  begin(l);
   return true;
 }
 

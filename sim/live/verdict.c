@@ -38,6 +38,7 @@ static void violate(CheckResult *c, int64_t step, const char *why) {
 }
 
 void verdict_mark(Live *l, uint64_t mark, const char *words) {
+  if (l->resetting) return;
   world_marks_clear(l->model->world);
   pooler_observed(l->model->pooler, mark, words);
   for (guint i = 0; i < l->result->checks->len; i++) {
@@ -49,6 +50,7 @@ void verdict_mark(Live *l, uint64_t mark, const char *words) {
 }
 
 void verdict_check(Live *l, const char *check, const char *why) {
+  if (l->resetting) return;
   for (guint i = 0; i < l->result->checks->len; i++) {
     CheckResult *c = &g_array_index(l->result->checks, CheckResult, i);
     if (strcmp(c->check->name, check) == 0 && c->verdict == CHECK_NOT_VIOLATED) violate(c, MAX(l->steps - 1, 0), why);
@@ -91,8 +93,9 @@ int verdict_attribute(Live *l, guint cancel_conn, int target) {
 }
 
 void verdict_wrong(Live *l, const char *what) {
-  if (l->over) return;
-  l->over = true;
+  bool told = l->over || l->resetting;
+  l->wrong = l->over = true;
+  if (told) return;
   g_autofree char *log = live_gate_log_tail(l->gate, 5), *words = g_strdup_printf("the pooler %s", what);
   l->result->stopped = g_strdup_printf("%s; its last words:\n%s", words, *log ? log : "(none)");
   verdict_mark(l, POOLER_CRASH, words);
