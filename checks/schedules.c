@@ -132,7 +132,7 @@ bool schedules_over(Schedules *s) {
     return r->stop = SCHEDULES_FOUND, true;
   if (o->interrupted && *o->interrupted) return r->stop = SCHEDULES_INTERRUPTED, true;
   if (o->max_schedules && done >= o->max_schedules) return r->stop = SCHEDULES_LIMIT, true;
-  bool late = o->max_seconds > 0 && !(done & 63) && schedules_seconds(s) > o->max_seconds;
+  bool late = o->max_seconds > 0 && schedules_seconds(s) > o->max_seconds;
   if (late) r->stop = SCHEDULES_LIMIT;
   return late;
 }

@@ -90,7 +90,7 @@ typedef struct {
   guint counted_in;
   uint64_t bounded; /* places where the bound on preemptions or delays left a process out */
   uint64_t steps;   /* of the program, without those that only lead back to where a search goes on */
-  guint longest;
+  guint longest;    /* of those that ran to their end, were cut, or broke something */
   Coverage coverage;
   GPtrArray *races;    /* of ScheduleRace, each pair of places and addresses once */
   double bound;        /* pct: a bug of depth `changes` + 1 is found by one schedule at least so likely */
@@ -107,12 +107,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(SchedulesResult, schedules_result_free)
 uint64_t schedules_classes(const SchedulesResult *r, SchedulesStrategy strategy);
 /* How many schedules the whole tree has, after Knuth ("Estimating the Efficiency of Backtrack Programs", Mathematics of
  * Computation 29, 1975), with the part that was gone through for his random paths: exact where all branches are alike,
- * and at the end. Of dpor a guess from below, as what is to be tried is found out on the way. */
+ * and at the end. Of dpor it is a worse guess, as what is to be tried is found out on the way. */
 double schedules_estimate(const SchedulesResult *r);
 /* Random, pct: how likely the next schedule is of a class not seen before (Good, "The Population Frequencies of
  * Species", Biometrika 40, 1953). */
 double schedules_chance_of_news(const SchedulesResult *r);
 
-/* A schedule with as few preemptions as can be found, then as few steps, that breaks the same; looks at no more than
- * `budget` schedules for each number of preemptions. Replaces f's order. */
-void schedules_shrink(const ScheduleProgram *p, ScheduleFinding *f, guint max_steps, uint64_t budget);
+/* A schedule with as few preemptions as can be found, then as few steps, that breaks the same. Replaces f's order. */
+typedef struct {
+  guint max_steps;
+  uint64_t budget;             /* schedules for each number of preemptions */
+  double max_seconds;          /* for all of it; 0: any time */
+  const volatile int *stopped; /* as SchedulesOptions' interrupted */
+} ShrinkLimits;
+void schedules_shrink(const ScheduleProgram *p, ScheduleFinding *f, const ShrinkLimits *limits);

@@ -11,7 +11,7 @@ static char *step_words(const Bound *b, guint p, const Operation *op) {
   g_autofree char *what = interleave_words(b->code, op), *where = interleave_place(b->code, op);
   g_autofree char *held = interleave_held(b->code, (int)p);
   const char *call = interleave_call(b->code, (int)p);
-  return g_strdup_printf("%-12s %-10s %-32s %s%s%s", interleave_name(b->code, (int)p), call ? call : "", what,
+  return g_strdup_printf("%-16s %-10s %-32s %s%s%s", interleave_name(b->code, (int)p), call ? call : "", what,
                          where ? where : "", held ? "  holds " : "", held ? held : "");
 }
 
@@ -127,7 +127,7 @@ static bool judge(OnePath *k, bool end) {
     if (!c && !k->result->stopped) k->result->stopped = g_strdup(words);
     if (!c || c->verdict == CHECK_VIOLATED) continue;
     c->verdict = CHECK_VIOLATED;
-    c->step = (int64_t)k->order.events->len - 1;
+    c->step = MAX((int64_t)k->order.events->len - 1, 0);
     c->why = g_strdup(judge_words_of(c->check, words));
   }
   return n > 0;
@@ -135,7 +135,7 @@ static bool judge(OnePath *k, bool end) {
 
 static void go_through(OnePath *k, ScheduleNext next, void *data) {
   uint64_t can = ready(k);
-  bool broken = false;
+  bool broken = judge(k, !can);
   guint p;
   while (!broken && can && next(data, &p) && p < k->program.processes && (can >> p & 1)) {
     step(k, p);

@@ -90,7 +90,7 @@ static void text_rest(const SubjectCheck *c, GString *out) {
     text_share(out, c->search->coverage.part);
     g_string_append(out, " of the tree was gone through, which has about ");
     report_number(out, 1, round(schedules_estimate(c->search)));
-    g_string_append_printf(out, " schedules (Knuth)%s\n", c->options.strategy == SCHEDULES_DPOR ? " or more" : "");
+    g_string_append(out, " schedules (Knuth's guess)\n");
   }
 }
 

@@ -4,16 +4,26 @@
 
 typedef struct {
   const ScheduleProgram *program;
-  guint max_steps;
-  uint64_t budget;
+  const ShrinkLimits *limits;
+  gint64 began;
 } Shrinking;
+
+enum { MOMENT_US = 1000 };
+
+/* 0: any time. */
+static double seconds_left(const Shrinking *k) {
+  double gone = (double)(g_get_monotonic_time() - k->began) / G_USEC_PER_SEC, most = k->limits->max_seconds;
+  return most > 0 ? MAX(most - gone, (double)MOMENT_US / G_USEC_PER_SEC) : 0;
+}
 
 static SchedulesOptions within(const Shrinking *k, guint bound) {
   return (SchedulesOptions){.strategy = SCHEDULES_DFS,
                             .preemptions = (int)bound,
                             .delays = -1,
-                            .max_steps = k->max_steps,
-                            .max_schedules = k->budget};
+                            .max_steps = k->limits->max_steps,
+                            .max_schedules = k->limits->budget,
+                            .max_seconds = seconds_left(k),
+                            .interrupted = k->limits->stopped};
 }
 
 static bool take(ScheduleFinding *f, const SchedulesResult *r) {
@@ -51,8 +61,8 @@ static bool shorten(const Shrinking *k, ScheduleFinding *f) {
   return all_of(r);
 }
 
-void schedules_shrink(const ScheduleProgram *p, ScheduleFinding *f, guint max_steps, uint64_t budget) {
-  Shrinking k = {p, max_steps, budget};
+void schedules_shrink(const ScheduleProgram *p, ScheduleFinding *f, const ShrinkLimits *limits) {
+  Shrinking k = {p, limits, g_get_monotonic_time()};
   bool fewer = false, none = true;
   for (guint bound = 0, most = f->preemptions; bound < most && !fewer; bound++) {
     bool no_such;

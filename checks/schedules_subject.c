@@ -131,7 +131,13 @@ static SchedulesResult *search(Bound *b, const SchedulesOptions *o) {
   }
 }
 
-static void shrink(Bound *b, SchedulesResult *r, guint max_steps) {
+/* --max-time is of all that check does. 0: any time. */
+static double seconds_left(const SchedulesOptions *o, gint64 began) {
+  double gone = (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
+  return o->max_seconds > 0 ? MAX(o->max_seconds - gone, 1e-3) : 0;
+}
+
+static void shrink(Bound *b, SchedulesResult *r, const SchedulesOptions *o, gint64 began) {
   bool observer = b->observer;
   b->observer = false;
   b->stepwise = judge_looks_at_states(&b->judge);
@@ -140,7 +146,9 @@ static void shrink(Bound *b, SchedulesResult *r, guint max_steps) {
   for (guint i = 0; i < r->findings->len; i++) {
     ScheduleFinding *f = r->findings->pdata[i];
     /* Each try of one that was stopped by the clock would take as long again. */
-    if (!g_str_has_prefix(f->words, "endless: ")) schedules_shrink(&p, f, max_steps, SHRINK_SCHEDULES);
+    if (g_str_has_prefix(f->words, "endless: ")) continue;
+    ShrinkLimits limits = {o->max_steps, SHRINK_SCHEDULES, seconds_left(o, began), o->interrupted};
+    schedules_shrink(&p, f, &limits);
   }
   b->observer = observer; /* one that was not shortened has the checks' look in it */
 }
@@ -197,6 +205,7 @@ static bool write_traces(SubjectCheck *c, Bound *b, const App *app, const Scenar
 SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectCheckOptions *o, GError **error) {
   Bound b;
   SubjectCheck *c = NULL;
+  const gint64 began = g_get_monotonic_time();
   bool right = bound_open(&b, s, &app->checks, error);
   if (right && comes_back(&b, s, o->search.max_steps, error)) {
     c = g_new0(SubjectCheck, 1);
@@ -218,7 +227,7 @@ SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectChec
     const SchedulesResult *r = c->search;
     bool all = r->stop == SCHEDULES_EXHAUSTED && !r->cut && !r->counted_at && !r->bounded && !r->findings->len &&
                !is_walk(&c->options);
-    if (o->shrink) shrink(&b, c->search, c->options.max_steps);
+    if (o->shrink) shrink(&b, c->search, &c->options, began);
     for (guint i = 0; i < r->findings->len; i++) g_ptr_array_add(c->told, tell(&b, r->findings->pdata[i]));
     c->options.wanted = NULL; /* the list ends here */
     give_verdicts(c->run, r, all);

@@ -160,6 +160,7 @@ static void give_up(Search *x, guint i, uint64_t *count) {
   races_of_waiting(x);
   schedules_races(&x->s);
   node_at(x, i)->next = node_at(x, i)->queued;
+  x->s.result->longest = MAX(x->s.result->longest, x->s.order.events->len);
   ++*count;
 }
 

@@ -139,6 +139,11 @@ does locks-released 0 'locks-released               holds' 'keeps, gives' 'keeps
 does '' 1 'never-set                    violated: cell is 1' '{call: sets, with: 1}, sets' 'sets'
 does '' 0 'never-set                    holds' '{call: sets, with: 3}, sets' 'sets'
 does '' 1 'lock is released by who does not hold it' gives
+# a fault before anybody's first operation is in its trace too
+check_status 1 "$STAMPEDE" check s.yaml --trace first.jsonl
+check_contains '"end":{"steps":0,"verdict":"fail"' first.jsonl
+check_status 0 "$STAMPEDE" replay first.jsonl
+check_contains 'reproduced: 0 steps, verdict fail'
 
 # --- a wait that has a limit of time: never reached unless it may be; in time, when it is
 timed() { # STATUS TEXT COMMAND...: another ups a millisecond later

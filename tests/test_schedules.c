@@ -586,7 +586,7 @@ static void few_preemptions(void) {
   expect_int(r->findings->len, ==, 1);
   if (!r->findings->len) return;
   ScheduleFinding *f = r->findings->pdata[0];
-  schedules_shrink(&p, f, 500, 10000);
+  schedules_shrink(&p, f, &(ShrinkLimits){.max_steps = 500, .budget = 10000});
   seen_clear(&s);
   expect_int(f->preemptions, ==, 2);
   expect(f->fewest);

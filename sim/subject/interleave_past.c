@@ -112,7 +112,11 @@ static void restart(Interleave *x) {
   g_byte_array_set_size(x->saved, 0);
   for (guint i = 0; i < x->counts->len; i++) *semaphore_count(x, i) = g_array_index(x->counts, int, i);
   for (guint i = 0; i < x->runners->len; i++) begin_anew(x, runner_at(x, (int)i));
-  if (x->s->fault && !x->first_fault) x->first_fault = g_strdup(x->s->fault);
+  if (x->s->fault && !x->first_fault) {
+    x->first_fault = g_strdup(x->s->fault);
+    restart(x); /* to the state that all later ones come to */
+    return;
+  }
   for (guint i = 0; i < x->runners->len; i++) interleave_try_rounds(x, (int)i);
 }
 
