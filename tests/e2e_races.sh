@@ -216,3 +216,34 @@ wrong 'races: [{at: "slots[3].pid", reason: x}]' 4:14 'at: a name stands without
 wrong 'races: [{at: "", reason: x}]' 4:14 'at: must be FILE:LINE or a name'
 wrong 'races: [{at: counter, reason: x}, {at: counter, reason: y}]' 4:40 'at: is declared already'
 check "nothing was made of it" test ! -e wrong.so
+
+# Equal functions, equal ends of branches: each access at its own line, though a compiler would make one of both.
+cat >equal.c <<'END_OF_C'
+#include "stampede_subject.h"
+static volatile int *cell;
+static void start(void) { cell = stm_shared("cell", 64, 64); }
+static void one(int64_t a) { if (cell[4]) cell[8] = 1; }   /* line 4 */
+static void other(int64_t a) { if (cell[4]) cell[8] = 1; } /* line 5 */
+static void sets(int64_t a) { cell[4] = 1; }
+static void branches(int64_t a) {
+  if (a == 1) {
+    cell[1] = 5;
+    cell[2] = 6; /* line 10 */
+  } else {
+    cell[0] = 1;
+    cell[2] = 6; /* line 13 */
+  }
+}
+static const StampedeEntry entries[] = {{"one", "", one}, {"other", "", other}, {"sets", "", sets},
+  {"branches", "", branches}};
+const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "equal", .about = "equal",
+  .start = start, .entries = entries, .n_entries = 4};
+END_OF_C
+printf 'subject: equal\nabout: equal\nsources: [equal.c]\n' >equal.yaml
+check_status 0 "$STAMPEDE" subject build --quiet --manifest equal.yaml -o racy.so
+races 1 branches
+check_contains ' equal.c:10; b writes cell+8 at branches equal.c:13'
+races 1 one sets
+check_contains 'reads cell+16 at one equal.c:4'
+races 1 other sets
+check_contains 'reads cell+16 at other equal.c:5'

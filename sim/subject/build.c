@@ -19,7 +19,13 @@
  * be renamed to ours. */
 static const char *const instrument[] = {"-fsanitize=thread",   "-fno-builtin-memset", "-fno-builtin-memmove",
                                          "-fno-builtin-memcpy", "-fno-builtin-memcmp", NULL};
-static const char *const instrument_gcc[] = {"--param=tsan-instrument-func-entry-exit=0", "-Wno-tsan", NULL};
+/* Equal functions, and equal ends of branches, made one would be told at the line of another. */
+static const char *const instrument_gcc[] = {"--param=tsan-instrument-func-entry-exit=0",
+                                             "-Wno-tsan",
+                                             "-fno-ipa-icf",
+                                             "-fno-crossjumping",
+                                             "-fno-tree-tail-merge",
+                                             NULL};
 static const char *const instrument_clang[] = {"-mllvm", "-tsan-instrument-func-entry-exit=0", "-mllvm",
                                                "-tsan-instrument-memintrinsics=0", NULL};
 /* A call in place of a return would leave nothing to name its place by. */

@@ -359,7 +359,7 @@ void stm_panic(const char *why) {
 _Noreturn void stm_trap(const char *symbol, const void *caller);
 void stm_trap(const char *symbol, const void *caller) {
   subject_here->trapped = true;
-  subject_broken(caller, "%s is called, which nothing models; add it to the manifest's externs, or leave it out",
+  subject_broken(caller, "%s is called, which nothing models; give it in the manifest's glue, or leave it out",
                  symbol);
 }
 
