@@ -23,7 +23,8 @@ check_contains "src/include/pg_config.h is missing; this makes it: cd bare && ./
 touch bare/src/include/pg_config.h
 check_status 2 pg bare
 check_contains "this makes it: cd bare && make -C src/backend generated-headers" "$ERR"
-touch bare/src/include/utils/errcodes.h
+mkdir bare/src/include/storage
+touch bare/src/include/utils/errcodes.h bare/src/include/storage/lwlocknames.h
 echo 'int f(void) { return missing; }' >bare/src/backend/storage/ipc/procarray.c
 check_status 2 pg bare
 check_contains "error:" "$ERR"
@@ -33,6 +34,26 @@ check_status 2 "$STAMPEDE" subject build --tree bare
 check_status 2 "$STAMPEDE" subject build --tree bare -o -
 check_status 2 env CC=/no/such/cc "$STAMPEDE" subject build --tree bare -o x.so
 check_status 2 env CC=false "$STAMPEDE" subject build --tree bare -o x.so
+# --- build directories: what is missing there, and what makes it
+touch bare/meson.build
+mkdir out
+rm bare/src/include/pg_config.h bare/src/include/utils/errcodes.h
+there() { "$STAMPEDE" subject build --tree bare --build "$1" -o x.so; }
+check_status 2 pg bare
+check_contains "this makes it: cd bare && ./configure; or --build DIR, where its build is" "$ERR"
+check_status 2 there out
+check_same "$ERR" <(echo "stampede: out: src/include/pg_config.h is missing; this makes it: meson setup out bare")
+touch out/build.ninja
+mkdir -p out/src/include/utils
+check_status 2 there out
+check_contains "this makes it: ninja -C out build.ninja" "$ERR"
+touch out/src/include/pg_config.h
+check_status 2 there out
+check_contains "out: src/include/utils/errcodes.h is missing; this makes it: ninja -C out src/backend/postgres_lib.a.p/" "$ERR"
+rm out/build.ninja
+touch out/config.status
+check_status 2 there out
+check_contains "this makes it: cd out && make -C src/backend generated-headers" "$ERR"
 check "nothing was made of it" test ! -e x.so
 check "no folder is left: $(ls tmp)" test -z "$(ls tmp)"
 

@@ -102,6 +102,75 @@ check_contains "flags        -DLIST=1 -DFROM_MESON=1 -I$SCRATCH/out/sub"
 check_contains "flags from   the manifest, $SCRATCH/out/compile_commands.json"
 check_lacks "-O3"
 
+# --- entry points: found when it is built, or told with the manifest's line; scripts may call those that have a name
+cat >"$tree/src/more.c" <<'END'
+#include "stampede_subject.h"
+static int64_t sum;
+extern void not_given(int);
+void add_up(int by) { if (by != 7) not_given(by); }
+int64_t look(void) { return sum; }
+void both(int a, int b) { sum += a + b; }
+void text(const char *a) { sum += a[0]; }
+void real(double a) { sum += (int64_t)a; }
+void many(int a, ...) { sum += a; }
+static void hidden(void) { sum = 0; }
+void (*const keep)(void) = hidden;
+END
+manifest() { sed "s,sources: .*,sources: [src/list.c\, src/more.c],; \$ a entries:\n$1" "$tree/list.yaml" >"$tree/with.yaml"; }
+with() { "$STAMPEDE" subject build --tree "$tree" --manifest "$tree/with.yaml" -o "$SCRATCH/with.so"; }
+manifest '  - look\n  - [not_there, both]\n  - {name: add, calls: add_up, about: adds \"up\"}'
+check_status 0 with
+for side in build info; do
+  [[ $side == build ]] || check_status 0 "$STAMPEDE" subject info "$SCRATCH/with.so"
+  check_contains "called from outside: 3"
+  check_contains "  both (or not_there)"
+  check_contains "  add_up, by scripts as add"
+done
+check_contains "entry        add: adds \"up\""
+check_contains "entry        push: adds"
+check_status 0 "$STAMPEDE" subject info "$SCRATCH/with.so" --json
+check "in JSON" jq -e '.entries == ["push", "add"] and .called == ["look", "both (or not_there)", "add_up, by scripts as add"]' "$OUT"
+cat >"$SCRATCH/calls.yaml" <<END
+scenario: calls
+about: A script calls a function of the sources by the manifest's name.
+subject: $SCRATCH/with.so
+processes:
+  - {name: caller, script: [{call: add, with: 7}, push]}
+END
+check_status 0 "$STAMPEDE" run "$SCRATCH/calls.yaml"
+check_status 2 "$STAMPEDE" run "$SCRATCH/calls.yaml" --set 'processes[0].script=[{call: add, with: 8}]'
+check "it was called, with 8: $(cat "$OUT" "$ERR")" grep -q 'not_given is called.* at add_up more.c:4' "$OUT" "$ERR"
+# refused LINE MESSAGE: by the manifest's third line of entries.
+refused() {
+  manifest "$1"
+  check_status 2 with
+  check_contains "$tree/with.yaml:$(($(grep -n '^entries' "$tree/with.yaml" | cut -d: -f1) + 1)):5: entries: $2" "$ERR"
+  check "one line: $(wc -l <"$ERR")" test "$(wc -l <"$ERR")" = 1
+}
+refused '  - loook' 'the sources define no loook, or it is static; look would be right'
+refused '  - hidden' 'the sources define no hidden, or it is static'
+refused '  - [not_there, nor_this]' 'the sources define none of not_there, nor_this, or it is static'
+refused '  - {name: add, calls: both}' 'both takes several arguments; a script gives one number'
+refused '  - {name: add, calls: text}' 'text takes something other than a number'
+refused '  - {name: add, calls: real}' 'real takes something other than a number'
+refused '  - {name: add, calls: many}' 'many takes something other than a number'
+# told LINE MESSAGE: what is no entry.
+told() {
+  manifest "$1"
+  check_status 2 with
+  check_contains "$2" "$ERR"
+}
+told '  - {name: add}' '`name` and `calls` are needed'
+told '  - {name: a b, calls: look}' 'name: must be a word'
+told '  - {name: add, call: look}' 'no such key; name, calls, about would be right'
+told '  - {name: add, calls: [look, both]}' 'must be a text'
+told '  - {name: a, calls: look}\n  - {name: a, calls: both}' 'an entry of this name is declared already'
+told '  - []' 'names no function'
+manifest '  - {name: push, calls: look}'
+check_status 0 with
+check_status 2 "$STAMPEDE" subject info "$SCRATCH/with.so"
+check_contains "with.so: its manifest has an entry push, and so has its code" "$ERR"
+
 # --- clang's marks stand elsewhere; its places are the same
 if command -v clang >/dev/null && [[ $(uname -m) == x86_64 ]]; then
   check_status 0 env CC=clang "$STAMPEDE" subject build --tree "$tree" --manifest "$tree/list.yaml" -o "$SCRATCH/clang.so"

@@ -2,18 +2,16 @@
 #include "sim/subject/build.h"
 #include "sim/scenario/scenario.h"
 #include "sim/subject/assembly.h"
+#include "sim/subject/commands.h"
+#include "sim/subject/entries.h"
 #include "sim/subject/flags.h"
 #include "sim/subject/origin.h"
 #include "sim/subject/traps.h"
+#include "sim/subject/tree.h"
 #include "traces/output.h"
-#include <errno.h>
 #include <gio/gio.h>
 #include <glib/gstdio.h>
-#include <poll.h>
 #include <string.h>
-#include <sys/pidfd.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* Instrumentation without its runtime, and without calls at a function's begin and end; mem* as calls, so that they can
  * be renamed to ours. */
@@ -41,7 +39,8 @@ typedef struct {
   const Manifest *m;
   const BuildOptions *o;
   BuildReport *report;
-  char *folder, *tree, *build, *compiler;
+  Tree tree;
+  char *folder, *compiler;
   char *words; /* the first line of what the compiler says of itself */
   bool clang;
   GStrv flags; /* of the tree's build */
@@ -62,58 +61,15 @@ static bool wrong(GError **error, const char *format, ...) {
 void build_report_free(BuildReport *r) {
   if (!r) return;
   g_free(r->flags_from);
+  g_strfreev(r->entries);
   g_strfreev(r->modelled);
   g_strfreev(r->traps);
   g_strfreev(r->assembly);
   g_free(r);
 }
 
-/* ---- commands ---- */
-
-static void add_all(GPtrArray *words, const char *const *more) {
-  for (guint i = 0; more && more[i]; i++) g_ptr_array_add(words, g_strdup(more[i]));
-}
-static void add_word(GPtrArray *words, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static void add_word(GPtrArray *words, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  g_ptr_array_add(words, g_strdup_vprintf(format, args));
-  va_end(args);
-}
-
-static void lead_group(gpointer unused) {
-  (void)unused;
-  setpgid(0, 0);
-}
-
-enum { LOOK_MS = 200 /* a signal that comes just before poll is not its to see */ };
-
-/* The compiler has children of its own: all of them end with it. False: interrupted. */
-static bool wait_for(const Build *b, pid_t pid, int *status) {
-  int fd = pidfd_open(pid, 0);
-  bool interrupted = false;
-  for (struct pollfd p = {fd, POLLIN, 0}; fd >= 0 && !interrupted && poll(&p, 1, LOOK_MS) <= 0;)
-    interrupted = b->o->interrupted && g_atomic_int_get(b->o->interrupted);
-  if (interrupted) kill(-pid, SIGKILL);
-  while (waitpid(pid, status, 0) < 0 && errno == EINTR) continue;
-  if (fd >= 0) close(fd);
-  return !interrupted;
-}
-
-/* What it says on stderr goes to ours. */
-static bool command(const Build *b, GPtrArray *words, const char *what, GError **error) {
-  g_autoptr(GError) problem = NULL;
-  int status = 0;
-  GPid pid;
-  g_ptr_array_add(words, NULL);
-  bool ran = g_spawn_async(NULL, (char **)words->pdata, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD,
-                           lead_group, NULL, &pid, &problem);
-  if (!ran) return wrong(error, "%s: %s", (const char *)words->pdata[0], problem->message);
-  if (!wait_for(b, pid, &status)) {
-    g_set_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
-    return false;
-  }
-  return g_spawn_check_wait_status(status, NULL) || wrong(error, "%s", what);
+static bool run(const Build *b, GPtrArray *words, const char *what, GError **error) {
+  return command_run(words, b->o->interrupted, what, error);
 }
 
 static bool ask_compiler(Build *b, GError **error) {
@@ -131,59 +87,27 @@ static bool ask_compiler(Build *b, GError **error) {
          wrong(error, "%s: --version fails; is it a C compiler?", b->compiler);
 }
 
-/* ---- the tree ---- */
-
-/* A path of the tree, or of the build directory where it is not there. NULL: in neither. */
-static char *find(const Build *b, const char *path) {
-  char *in_tree = g_build_filename(b->tree, path, NULL);
-  if (g_file_test(in_tree, G_FILE_TEST_EXISTS)) return in_tree;
-  g_free(in_tree);
-  char *in_build = g_build_filename(b->build, path, NULL);
-  if (g_file_test(in_build, G_FILE_TEST_EXISTS)) return in_build;
-  g_free(in_build);
-  return NULL;
-}
-
-static bool tree_is_right(const Build *b, GError **error) {
-  if (!g_file_test(b->tree, G_FILE_TEST_IS_DIR)) return wrong(error, "--tree %s: no such directory", b->o->tree);
-  if (!g_file_test(b->build, G_FILE_TEST_IS_DIR)) return wrong(error, "--build %s: no such directory", b->o->build);
-  for (guint i = 0; b->m->sources[i]; i++) {
-    g_autofree char *found = find(b, b->m->sources[i]);
-    if (!found)
-      return wrong(error, "--tree %s: there is no %s, which subject %s is built of", b->o->tree, b->m->sources[i],
-                   b->m->subject);
-  }
-  for (guint i = 0; i < b->m->needs->len; i++) {
-    const ManifestNeed *n = &g_array_index(b->m->needs, ManifestNeed, i);
-    g_autofree char *found = find(b, n->file);
-    if (!found)
-      return wrong(error, "%s: %s is missing; this makes it: cd %s && %s", b->o->tree, n->file, b->o->tree,
-                   n->by ? n->by : "(the manifest does not say)");
-  }
-  return true;
-}
-
 /* ---- compiling ---- */
 
 static void add_includes(const Build *b, GPtrArray *words) {
   for (guint i = 0; b->m->includes[i]; i++) {
-    if (strcmp(b->build, b->tree) != 0) add_word(words, "-I%s/%s", b->build, b->m->includes[i]);
-    add_word(words, "-I%s/%s", b->tree, b->m->includes[i]);
+    if (strcmp(b->tree.build, b->tree.path) != 0) command_add(words, "-I%s/%s", b->tree.build, b->m->includes[i]);
+    command_add(words, "-I%s/%s", b->tree.path, b->m->includes[i]);
   }
 }
 
 static GPtrArray *compile_words(const Build *b, bool source) {
-  GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
-  add_word(words, "%s", b->compiler);
-  if (source && b->m->overlay) add_word(words, "-I%s/%s", b->m->folder, b->m->overlay); /* before any of the flags */
-  add_all(words, (const char *const *)b->m->flags);
-  add_all(words, (const char *const *)b->flags);
-  add_all(words, always);
-  if (b->clang) add_word(words, "-gdwarf-aranges"); /* places are found by these; gcc writes them anyhow */
-  if (source) add_all(words, instrument);
-  if (source) add_all(words, b->clang ? instrument_clang : instrument_gcc);
-  if (!source) add_word(words, "-I%s", b->folder);
-  add_word(words, "-I%s", b->o->include);
+  GPtrArray *words = command_new();
+  command_add(words, "%s", b->compiler);
+  if (source && b->m->overlay) command_add(words, "-I%s/%s", b->m->folder, b->m->overlay); /* before any of the flags */
+  command_add_all(words, (const char *const *)b->m->flags);
+  command_add_all(words, (const char *const *)b->flags);
+  command_add_all(words, always);
+  if (b->clang) command_add(words, "-gdwarf-aranges"); /* places are found by these; gcc writes them anyhow */
+  if (source) command_add_all(words, instrument);
+  if (source) command_add_all(words, b->clang ? instrument_clang : instrument_gcc);
+  if (!source) command_add(words, "-I%s", b->folder);
+  command_add(words, "-I%s", b->o->include);
   add_includes(b, words);
   return words;
 }
@@ -194,11 +118,11 @@ static char *object_for(const Build *b, const char *kind, guint i, const char *s
 
 /* The folder of this build is in no debug information: the same sources make the same subject. */
 static void add_job(const Build *b, GPtrArray *words, const char *kind, const char *from, const char *to) {
-  add_word(words, "-ffile-prefix-map=%s/=", b->folder);
-  add_word(words, "%s", kind);
-  add_word(words, "%s", from);
-  add_word(words, "-o");
-  add_word(words, "%s", to);
+  command_add(words, "-ffile-prefix-map=%s/=", b->folder);
+  command_add(words, "%s", kind);
+  command_add(words, "%s", from);
+  command_add(words, "-o");
+  command_add(words, "%s", to);
 }
 
 static bool compile_to(const Build *b, const char *path, bool source, const char *kind, const char *to,
@@ -206,16 +130,16 @@ static bool compile_to(const Build *b, const char *path, bool source, const char
   g_autoptr(GPtrArray) words = compile_words(b, source);
   add_job(b, words, kind, path, to);
   g_autofree char *what = g_strdup_printf("%s does not compile; the compiler's words are above", path);
-  return command(b, words, what, error);
+  return run(b, words, what, error);
 }
 
 static bool assemble(const Build *b, const char *text, const char *object, GError **error) {
-  g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
-  add_word(words, "%s", b->compiler);
+  g_autoptr(GPtrArray) words = command_new();
+  command_add(words, "%s", b->compiler);
   for (guint i = 0; b->flags[i]; i++)
-    if (g_str_has_prefix(b->flags[i], "-m")) add_word(words, "%s", b->flags[i]);
+    if (g_str_has_prefix(b->flags[i], "-m")) command_add(words, "%s", b->flags[i]);
   add_job(b, words, "-c", text, object);
-  return command(b, words, "what the compiler wrote cannot be assembled", error);
+  return run(b, words, "what the compiler wrote cannot be assembled", error);
 }
 
 /* By way of assembly, where inline assembly is seen. */
@@ -231,7 +155,7 @@ static bool compile_source(Build *b, const char *path, guint i, GError **error) 
 
 static bool compile_sources(Build *b, GError **error) {
   for (guint i = 0; b->m->sources[i]; i++) {
-    g_autofree char *path = find(b, b->m->sources[i]);
+    g_autofree char *path = tree_find(&b->tree, b->m->sources[i]);
     if (!compile_source(b, path, i, error)) return false;
   }
   g_ptr_array_add(b->objects, NULL);
@@ -270,12 +194,12 @@ static bool compile_glue(Build *b, GError **error) {
 
 static bool rename_calls(const Build *b, GError **error) {
   for (guint i = 0; i + 1 < b->objects->len; i++) {
-    g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
-    add_word(words, "objcopy");
+    g_autoptr(GPtrArray) words = command_new();
+    command_add(words, "objcopy");
     for (guint k = 0; k < G_N_ELEMENTS(renamed); k++)
-      add_word(words, "--redefine-sym=%s=stm_%s", renamed[k], renamed[k]);
-    add_word(words, "%s", (const char *)b->objects->pdata[i]);
-    if (!command(b, words, "objcopy failed", error)) return false;
+      command_add(words, "--redefine-sym=%s=stm_%s", renamed[k], renamed[k]);
+    command_add(words, "%s", (const char *)b->objects->pdata[i]);
+    if (!run(b, words, "objcopy failed", error)) return false;
   }
   return true;
 }
@@ -292,28 +216,20 @@ static GPtrArray *all_objects(const Build *b, const char *more) {
 
 /* Its own symbols are bound within it: the program has some of the same names. */
 static bool link_to(const Build *b, const char *more, const char *output, GError **error) {
-  g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free), all = all_objects(b, more);
+  g_autoptr(GPtrArray) words = command_new(), all = all_objects(b, more);
   static const char *const options[] = {"-shared", "-g", "-Wl,-z,now", "-Wl,-z,relro", "-Wl,-Bsymbolic", "-o", NULL};
-  add_word(words, "%s", b->compiler);
-  add_all(words, options);
-  add_word(words, "%s", output);
-  for (guint i = 0; i < all->len; i++) add_word(words, "%s", (const char *)all->pdata[i]);
-  return command(b, words, "the subject does not link; the linker's words are above", error);
-}
-
-/* Below the tree or the build directory, by the name that the user has for it. */
-static char *as_named(const Build *b, const char *text) {
-  g_autoptr(GString) out = g_string_new(text);
-  g_string_replace(out, b->build, b->o->build ? b->o->build : b->o->tree, 0);
-  g_string_replace(out, b->tree, b->o->tree, 0);
-  return g_string_free(g_steal_pointer(&out), FALSE);
+  command_add(words, "%s", b->compiler);
+  command_add_all(words, options);
+  command_add(words, "%s", output);
+  for (guint i = 0; i < all->len; i++) command_add(words, "%s", (const char *)all->pdata[i]);
+  return run(b, words, "the subject does not link; the linker's words are above", error);
 }
 
 static char *origin_here(const Build *b) {
   g_autoptr(GStrvBuilder) flags = g_strv_builder_new();
   g_strv_builder_addv(flags, (const char **)b->m->flags);
   for (guint i = 0; b->flags[i]; i++) {
-    g_autofree char *flag = as_named(b, b->flags[i]);
+    g_autofree char *flag = tree_as_named(&b->tree, b->flags[i]);
     g_strv_builder_add(flags, flag);
   }
   g_auto(GStrv) all = g_strv_builder_end(flags);
@@ -326,19 +242,19 @@ static bool make_traps(Build *b, char **object, GError **error) {
   if (!link_to(b, NULL, open, error)) return false;
   g_ptr_array_add(all, NULL);
   g_autoptr(Symbols) s = symbols_of((const char *const *)all->pdata, error);
-  g_autofree char *text = s ? traps_text(s, open, trapped) : NULL;
-  if (!text) return false;
+  g_autofree char *text = s ? traps_text(s, open, trapped) : NULL, *entries = entries_text(b->m);
+  if (!text || !entries_callable(b->m, open, error)) return false;
   g_ptr_array_add(trapped, NULL);
   b->report->traps = (GStrv)g_ptr_array_free(g_steal_pointer(&trapped), FALSE);
-  g_autofree char *origin = origin_here(b), *both = g_strconcat(text, origin, NULL);
-  if (!g_file_set_contents(source, both, -1, error)) return false;
+  g_autofree char *origin = origin_here(b), *all_text = g_strconcat(text, entries, origin, NULL);
+  if (!g_file_set_contents(source, all_text, -1, error)) return false;
   *object = object_for(b, "traps", 0, ".o");
-  g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
-  add_word(words, "%s", b->compiler);
-  add_all(words, always);
-  add_word(words, "-fno-builtin");
+  g_autoptr(GPtrArray) words = command_new();
+  command_add(words, "%s", b->compiler);
+  command_add_all(words, always);
+  command_add(words, "-fno-builtin");
   add_job(b, words, "-c", source, *object);
-  return command(b, words, "traps do not compile", error);
+  return run(b, words, "traps do not compile", error);
 }
 
 static void tell_modelled(Build *b, const Symbols *sources, const Symbols *glue) {
@@ -362,13 +278,15 @@ static bool put_output(const Build *b, const char *made, GError **error) {
 
 static bool make(Build *b, GError **error) {
   g_autofree char *traps = NULL, *linked = object_for(b, "subject", 0, ".so");
-  if (!tree_is_right(b, error) || !ask_compiler(b, error)) return false;
+  if (!tree_has_all(&b->tree, b->m, error) || !ask_compiler(b, error)) return false;
   g_autofree char *from = NULL;
-  b->flags = flags_of_build(b->build, b->m->sources[0], &from);
-  b->report->flags_from = from ? as_named(b, from) : NULL;
+  b->flags = flags_of_build(b->tree.build, b->m->sources[0], &from);
+  b->report->flags_from = from ? tree_as_named(&b->tree, from) : NULL;
   if (!compile_sources(b, error)) return false;
   g_autoptr(Symbols) sources = symbols_of((const char *const *)b->objects->pdata, error);
-  if (!sources || !write_needs(b, sources, error) || !compile_glue(b, error)) return false;
+  if (!sources || !entries_found(b->m, sources, b->report, error) || !write_needs(b, sources, error) ||
+      !compile_glue(b, error))
+    return false;
   g_autoptr(Symbols) glue = symbols_of((const char *const *)b->glue->pdata, error);
   if (!glue) return false;
   tell_modelled(b, sources, glue);
@@ -393,8 +311,7 @@ BuildReport *subject_build(const Manifest *m, const BuildOptions *o, GError **er
   Build b = {.m = m, .o = o, .report = report, .compiler = g_strdup(cc && cc[0] ? cc : "cc")};
   b.folder = g_dir_make_tmp("stampede-subject-XXXXXX", error);
   if (!b.folder) return g_free(b.compiler), NULL;
-  b.tree = g_canonicalize_filename(o->tree, NULL);
-  b.build = g_canonicalize_filename(o->build ? o->build : o->tree, NULL);
+  tree_open(&b.tree, o->tree, o->build);
   b.objects = g_ptr_array_new_with_free_func(g_free);
   b.glue = g_ptr_array_new_with_free_func(g_free);
   b.assembly = g_ptr_array_new_with_free_func(g_free);
@@ -404,7 +321,8 @@ BuildReport *subject_build(const Manifest *m, const BuildOptions *o, GError **er
   g_ptr_array_unref(b.glue);
   g_ptr_array_unref(b.assembly);
   g_strfreev(b.flags);
-  char *texts[] = {b.folder, b.tree, b.build, b.compiler, b.words};
+  tree_clear(&b.tree);
+  char *texts[] = {b.folder, b.compiler, b.words};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
   return made ? g_steal_pointer(&report) : NULL;
 }

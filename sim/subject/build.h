@@ -15,6 +15,7 @@ typedef struct {
 /* What came of it, to be told: symbols by name. */
 typedef struct {
   char *flags_from; /* file that compiler flags came from, as the user would name it; NULL: none */
+  GStrv entries;    /* functions that are called from outside, as entries_found tells them */
   GStrv modelled;   /* needed by the sources, defined by the glue */
   GStrv traps;      /* needed, and modelled by nobody */
   GStrv assembly;   /* "file:line: text": inline assembly that writes memory, which no hook sees */

@@ -58,6 +58,7 @@ static int build(const App *app, const SubjectOptions *o, bool quiet) {
   g_autoptr(GString) out = g_string_new(NULL);
   g_string_append_printf(out, "%s: %s\n", o->output, m->about);
   g_string_append_printf(out, "flags: %s\n", r->flags_from ? r->flags_from : "the manifest's alone");
+  print_list(out, "called from outside", r->entries);
   print_list(out, "modelled", r->modelled);
   print_list(out, "traps", r->traps);
   print_list(out, "inline assembly that writes memory, unseen", r->assembly);

@@ -3,6 +3,7 @@
 #include "sim/result.h"
 #include "sim/scenario/assets.h"
 #include "sim/scenario/scenario.h"
+#include "sim/subject/entries.h"
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elf.h>
@@ -21,6 +22,8 @@ struct Image {
   Origin *origin;
   void *handle;
   const StampedeSubject *subject;
+  StampedeSubject whole; /* the same, and the manifest's entries with its own */
+  StampedeEntry *entries;
   uintptr_t bias; /* what was added to the file's addresses */
   ImageRange code, data;
   int fd;
@@ -97,6 +100,17 @@ static bool take_subject(Image *i, GError **error) {
     return complain(error, i->path, "made for another version of stampede_subject.h; build it again");
   if (!i->subject->name || !i->subject->start) return complain(error, i->path, "a subject needs a name and a start");
   return true;
+}
+
+/* An object may be made without `subject build`'s table of them. */
+static bool take_entries(Image *i, GError **error) {
+  const char *twice = NULL;
+  i->whole = *i->subject;
+  i->entries = entries_together(i->subject, dlsym(i->handle, ENTRIES_SYMBOL), &i->whole.n_entries, &twice);
+  i->whole.entries = i->entries;
+  if (!twice) return true;
+  g_autofree char *what = g_strdup_printf("its manifest has an entry %s, and so has its code", twice);
+  return complain(error, i->path, what);
 }
 
 /* ---- where it lies ---- */
@@ -333,7 +347,7 @@ Image *image_load(const char *path, GError **error) {
   i->fd = -1;
   i->path = g_strdup(path);
   i->texts = g_string_chunk_new(1024);
-  if (!read_hash(i, error) || !take_subject(i, error) || !open_debug(i, error)) return NULL;
+  if (!read_hash(i, error) || !take_subject(i, error) || !take_entries(i, error) || !open_debug(i, error)) return NULL;
   Search s = {i, i->subject};
   int found = dl_iterate_phdr(on_object, &s);
   g_assert(found);
@@ -351,11 +365,12 @@ void image_free(Image *i) {
   origin_free(i->origin);
   g_free(i->path);
   g_free(i->hash);
+  g_free(i->entries);
   g_free(i);
 }
 
 const StampedeSubject *image_subject(const Image *i) {
-  return i->subject;
+  return &i->whole;
 }
 const char *image_path(const Image *i) {
   return i->path;

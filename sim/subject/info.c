@@ -102,6 +102,7 @@ void info_text(const Image *i, const InfoWish *w, GString *out) {
   for (const char *const *type = structs_of(i, w); *type; type++) text_struct(i, *type, w->all, out);
   g_string_append_c(out, '\n');
   text_races(b, out);
+  text_list(out, "called from outside", (const char *const *)b->entries);
   text_list(out, "modelled", (const char *const *)b->modelled);
   text_list(out, "traps", (const char *const *)b->traps);
   text_list(out, "inline assembly that writes memory, unseen", (const char *const *)b->assembly);
@@ -233,7 +234,7 @@ void info_json(const Image *i, const InfoWish *w, Output *o) {
   const struct {
     const char *key;
     GStrv values;
-  } lists[] = {{"modelled", b->modelled}, {"traps", b->traps}, {"assembly", b->assembly}};
+  } lists[] = {{"called", b->entries}, {"modelled", b->modelled}, {"traps", b->traps}, {"assembly", b->assembly}};
   for (guint k = 0; k < G_N_ELEMENTS(lists); k++) {
     output_str(o, k ? ",\n  " : "  ");
     json_list(o, lists[k].key, (const char *const *)lists[k].values);

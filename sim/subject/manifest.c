@@ -11,6 +11,15 @@ static void clear_need(void *data) {
   ManifestNeed *n = data;
   g_free(n->file);
   g_free(n->by);
+  g_free(n->ninja);
+}
+
+static void clear_entry(void *data) {
+  ManifestEntry *e = data;
+  g_free(e->at);
+  g_strfreev(e->functions);
+  g_free(e->word);
+  g_free(e->about);
 }
 
 static void clear_race(void *data) {
@@ -33,11 +42,17 @@ void manifest_free(Manifest *m) {
   for (guint i = 0; i < G_N_ELEMENTS(lists); i++) g_strfreev(lists[i]);
   if (m->needs) g_array_unref(m->needs);
   if (m->races) g_array_unref(m->races);
+  if (m->entries) g_array_unref(m->entries);
   g_free(m);
 }
 
 static bool wrong(GError **error, const Node *n, const char *what) {
   g_propagate_error(error, mark_error(&n->mark, n->key, "%s", what));
+  return false;
+}
+
+static bool wrong_form(GError **error, const Node *n, const char *what, const char *form) {
+  g_propagate_error(error, mark_error(&n->mark, n->key, "%s%s", what, form));
   return false;
 }
 
@@ -60,16 +75,35 @@ static bool take_list(const Node *n, GStrv *out, GError **error) {
   return true;
 }
 
-static bool take_need(Manifest *m, const Node *n, GError **error) {
-  const Node *file = node_child(n, "file"), *by = node_child(n, "by");
-  if (!file || file->kind != NODE_SCALAR) return wrong(error, n, "must be {file: PATH, by: COMMAND}");
-  ManifestNeed need = {g_strdup(file->text), by && by->kind == NODE_SCALAR ? g_strdup(by->text) : NULL};
-  g_array_append_val(m->needs, need);
+/* A map of texts, with these keys and no others. */
+static bool only_keys(const Node *n, const char *const *keys, const char *form, GError **error) {
+  if (n->kind != NODE_MAP) return wrong_form(error, n, "must be ", form);
+  for (guint i = 0; i < n->children->len; i++) {
+    const Node *child = n->children->pdata[i];
+    g_autofree char *known = g_strjoinv(", ", (char **)keys), *right = g_strconcat(known, " would be right", NULL);
+    if (!g_strv_contains(keys, child->key)) return wrong_form(error, child, "no such key; ", right);
+    if (child->kind != NODE_SCALAR) return wrong(error, child, "must be a text");
+  }
   return true;
 }
 
+static char *text_at(const Node *n, const char *key) {
+  const Node *child = node_child(n, key);
+  return child ? g_strdup(child->text) : NULL;
+}
+
+#define NEED_FORM "{file: PATH, by: COMMAND, ninja: TARGET}"
+
+static bool take_need(Manifest *m, const Node *n, GError **error) {
+  static const char *const keys[] = {"file", "by", "ninja", NULL};
+  if (!only_keys(n, keys, NEED_FORM, error)) return false;
+  ManifestNeed need = {text_at(n, "file"), text_at(n, "by"), text_at(n, "ninja")};
+  g_array_append_val(m->needs, need);
+  return need.file || wrong(error, n, "`file` is missing: " NEED_FORM);
+}
+
 static bool take_needs(Manifest *m, const Node *n, GError **error) {
-  if (n->kind != NODE_LIST) return wrong(error, n, "must be a list of {file: PATH, by: COMMAND}");
+  if (n->kind != NODE_LIST) return wrong(error, n, "must be a list of " NEED_FORM);
   for (guint i = 0; i < n->children->len; i++)
     if (!take_need(m, n->children->pdata[i], error)) return false;
   return true;
@@ -101,19 +135,9 @@ static bool is_declared(const Manifest *m, const char *at) {
   return false;
 }
 
-static bool only_race_keys(const Node *n, GError **error) {
-  for (guint i = 0; i < n->children->len; i++) {
-    const Node *child = n->children->pdata[i];
-    if (strcmp(child->key, "at") != 0 && strcmp(child->key, "reason") != 0)
-      return wrong(error, child, "no such key; at, reason would be right");
-    if (child->kind != NODE_SCALAR) return wrong(error, child, "must be a text");
-  }
-  return true;
-}
-
 static bool take_race(Manifest *m, const Node *n, GError **error) {
-  if (n->kind != NODE_MAP) return wrong(error, n, "must be " RACE_FORM);
-  if (!only_race_keys(n, error)) return false;
+  static const char *const keys[] = {"at", "reason", NULL};
+  if (!only_keys(n, keys, RACE_FORM, error)) return false;
   const Node *at = node_child(n, "at"), *reason = node_child(n, "reason");
   if (!at) return wrong(error, n, "`at` is missing: " RACE_FORM);
   if (!reason) return wrong(error, n, "`reason` is missing: " RACE_FORM);
@@ -133,6 +157,47 @@ static bool take_races(Manifest *m, const Node *n, GError **error) {
   return true;
 }
 
+/* ---- entries ---- */
+
+#define ENTRY_FORM "NAME, a list of names of which one is there, or {name: WORD, calls: NAME, about: TEXT}"
+
+static bool is_word(const char *text) {
+  if (!g_ascii_isalpha(*text)) return false;
+  for (; *text; text++)
+    if (!g_ascii_isalnum(*text) && *text != '-' && *text != '_') return false;
+  return true;
+}
+
+static bool take_called(ManifestEntry *e, const Node *n, GError **error) {
+  static const char *const keys[] = {"name", "calls", "about", NULL};
+  if (!only_keys(n, keys, ENTRY_FORM, error)) return false;
+  e->word = text_at(n, "name");
+  e->about = node_child(n, "about") ? text_at(n, "about") : g_strdup("");
+  const Node *calls = node_child(n, "calls");
+  if (!e->word || !calls) return wrong(error, n, "`name` and `calls` are needed");
+  if (!is_word(e->word)) return wrong(error, node_child(n, "name"), "must be a word: letters, digits, - and _");
+  if (calls->kind != NODE_SCALAR || !calls->text[0]) return wrong(error, calls, "must be the name of a function");
+  return take_list(calls, &e->functions, error);
+}
+
+static bool take_entry(Manifest *m, const Node *n, GError **error) {
+  ManifestEntry e = {.at = mark_text(&n->mark)};
+  bool ok = n->kind == NODE_MAP ? take_called(&e, n, error) : take_list(n, &e.functions, error);
+  g_array_append_val(m->entries, e);
+  if (ok && !e.functions[0]) return wrong(error, n, "names no function");
+  for (guint i = 0; ok && i + 1 < m->entries->len; i++)
+    if (e.word && g_strcmp0(g_array_index(m->entries, ManifestEntry, i).word, e.word) == 0)
+      return wrong(error, n, "an entry of this name is declared already");
+  return ok;
+}
+
+static bool take_entries(Manifest *m, const Node *n, GError **error) {
+  if (n->kind != NODE_LIST) return wrong(error, n, "must be a list; each is " ENTRY_FORM);
+  for (guint i = 0; i < n->children->len; i++)
+    if (!take_entry(m, n->children->pdata[i], error)) return false;
+  return true;
+}
+
 static bool take_key(Manifest *m, const Node *n, GError **error) {
   const struct {
     const char *key;
@@ -146,8 +211,10 @@ static bool take_key(Manifest *m, const Node *n, GError **error) {
       return keys[i].text ? take_text(n, keys[i].text, error) : take_list(n, keys[i].list, error);
   if (strcmp(n->key, "needs") == 0) return take_needs(m, n, error);
   if (strcmp(n->key, "races") == 0) return take_races(m, n, error);
+  if (strcmp(n->key, "entries") == 0) return take_entries(m, n, error);
   return wrong(error, n,
-               "no such key; subject, about, sources, includes, glue, overlay, flags, needs, races would be right");
+               "no such key; subject, about, sources, includes, entries, glue, overlay, flags, needs, races would be "
+               "right");
 }
 
 Manifest *manifest_read(const char *path, GError **error) {
@@ -161,6 +228,8 @@ Manifest *manifest_read(const char *path, GError **error) {
   m->needs = g_array_new(FALSE, TRUE, sizeof(ManifestNeed));
   g_array_set_clear_func(m->needs, clear_need);
   m->races = declared_races_new();
+  m->entries = g_array_new(FALSE, TRUE, sizeof(ManifestEntry));
+  g_array_set_clear_func(m->entries, clear_entry);
   if (root->kind != NODE_MAP) return wrong(error, root, "a manifest is a map of keys"), NULL;
   for (guint i = 0; i < root->children->len; i++)
     if (!take_key(m, root->children->pdata[i], error)) return NULL;

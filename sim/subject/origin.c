@@ -55,6 +55,7 @@ static char *json_of(const Manifest *m, const BuildOptions *o, const char *compi
   add_texts(b, "flags", flags);
   add_text(b, "flags_from", r->flags_from);
   add_texts(b, "sources", (const char *const *)m->sources);
+  add_texts(b, "entries", (const char *const *)r->entries);
   add_texts(b, "modelled", (const char *const *)r->modelled);
   add_texts(b, "traps", (const char *const *)r->traps);
   add_texts(b, "assembly", (const char *const *)r->assembly);
@@ -116,6 +117,7 @@ static Origin *origin_of(JsonObject *from) {
                 .about = take_text(from, "about"),
                 .flags = take_texts(from, "flags"),
                 .sources = take_texts(from, "sources"),
+                .entries = take_texts(from, "entries"),
                 .modelled = take_texts(from, "modelled"),
                 .traps = take_texts(from, "traps"),
                 .assembly = take_texts(from, "assembly"),
@@ -154,7 +156,7 @@ void origin_free(Origin *o) {
   char *texts[] = {o->stampede, o->tree, o->build, o->manifest, o->compiler, o->flags_from, o->about};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
   g_array_unref(o->races);
-  GStrv lists[] = {o->flags, o->sources, o->modelled, o->traps, o->assembly};
+  GStrv lists[] = {o->flags, o->sources, o->entries, o->modelled, o->traps, o->assembly};
   for (guint i = 0; i < G_N_ELEMENTS(lists); i++) g_strfreev(lists[i]);
   g_free(o);
 }

@@ -1,9 +1,8 @@
 /* origin.h - what a subject knows of how it was built: JSON in a section of the object, put there by `subject build`.
  *
  * {"stampede": version, "subject", "about", "tree", "build" (null: in the tree), "manifest" (null: the bundled one),
- *  "compiler", "flags", "flags_from" (null: the manifest's alone), "sources", "modelled", "traps", "assembly",
- *  "races": [{"at", "reason"}]}
- * Places are as the user named them, so that no path of a machine gets in. */
+ *  "compiler", "flags", "flags_from" (null: the manifest's alone), "sources", "entries", "modelled", "traps",
+ * "assembly", "races": [{"at", "reason"}]} Places are as the user named them, so that no path of a machine gets in. */
 #pragma once
 #include "sim/subject/build.h"
 
@@ -15,7 +14,7 @@ char *origin_text(const Manifest *m, const BuildOptions *o, const char *compiler
 
 typedef struct {
   char *stampede, *tree, *build, *manifest, *compiler, *flags_from, *about; /* NULL: null */
-  GStrv flags, sources, modelled, traps, assembly;
+  GStrv flags, sources, entries, modelled, traps, assembly;
   GArray *races; /* of DeclaredRace */
 } Origin;
 /* Of the bytes of an object, of whatever machine. NULL: `subject build` has not made it. */
