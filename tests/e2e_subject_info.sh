@@ -92,15 +92,37 @@ check_status 2 build -o "$SCRATCH/x.so" --seed 3
 check_status 2 build -o "$SCRATCH/x.so" --json
 check "nothing was built" test ! -e "$SCRATCH/x.so"
 
-# --- a build directory as meson leaves one: what decides the code's meaning is taken, and no more
-mkdir "$SCRATCH/out"
-printf '[{"directory": "%s", "file": "../tree/src/list.c", "command": "cc -DFROM_MESON=1 -Isub -O3 -Wall -c x.c"}]' \
-  "$SCRATCH/out" >"$SCRATCH/out/compile_commands.json"
+# --- a build directory as meson leaves one: what decides the code's meaning is taken, and no more; headers are found there.
+# meson writes a Makefile.global as well, and other files' commands stand beside the source's.
+mkdir -p "$SCRATCH/out/src"
+printf 'CFLAGS = -DFROM_MAKEFILE=1\n' >"$SCRATCH/out/src/Makefile.global"
+printf '[{"directory": "%s", "file": "../tree/src/xlist.c", "command": "cc -DOF_ANOTHER=1 -c x.c"},
+  {"directory": "%s", "file": "../tree/src/list.c", "command": "ccache cc -DFROM_MESON=1 -Isub -O3 -Wall -c x.c"}]' \
+  "$SCRATCH/out" "$SCRATCH/out" >"$SCRATCH/out/compile_commands.json"
 check_status 0 build --build "$SCRATCH/out" -o "$SCRATCH/meson.so"
 check_status 0 "$STAMPEDE" subject info "$SCRATCH/meson.so"
 check_contains "flags        -DLIST=1 -DFROM_MESON=1 -I$SCRATCH/out/sub"
 check_contains "flags from   the manifest, $SCRATCH/out/compile_commands.json"
 check_lacks "-O3"
+check_lacks "FROM_MAKEFILE"
+check_lacks "OF_ANOTHER"
+printf '#include "generated.h"\nint generated = GENERATED + FROM_MESON;\n' >"$tree/src/uses.c"
+sed 's,sources: .*,sources: [src/list.c\, src/uses.c],; $ a needs: [{file: src/generated.h}]' "$tree/list.yaml" >"$tree/uses.yaml"
+uses() { "$STAMPEDE" subject build --tree "$tree" --manifest "$tree/uses.yaml" --build "$SCRATCH/out" -o "$SCRATCH/uses.so"; }
+check_status 2 uses
+check_contains "$SCRATCH/out: src/generated.h is missing; the manifest does not say what makes it" "$ERR"
+touch "$SCRATCH/out/build.ninja"
+check_status 2 uses
+check_contains "this makes it: ninja -C $SCRATCH/out src/generated.h" "$ERR"
+echo '#define GENERATED 1' >"$SCRATCH/out/src/generated.h"
+check_status 0 uses
+# Folders by the names that the user has: that of the build begins with that of the tree.
+cp -r "$tree" "$SCRATCH/in" && mv "$SCRATCH/out" "$SCRATCH/in-build"
+sed -i "s,$SCRATCH/out,$SCRATCH/in-build,; s,-Isub,-I../in/sub -Isub," "$SCRATCH/in-build/compile_commands.json"
+(cd "$SCRATCH" && "$STAMPEDE" subject build --quiet --tree in --manifest in/list.yaml --build in-build -o names.so)
+check_status 0 "$STAMPEDE" subject info "$SCRATCH/names.so"
+check_contains "-Iin-build/../in/sub -Iin-build/sub"
+check_lacks "$SCRATCH/in"
 
 # --- entry points: found when it is built, or told with the manifest's line; scripts may call those that have a name
 cat >"$tree/src/more.c" <<'END'

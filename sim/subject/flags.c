@@ -44,32 +44,46 @@ static void from_makefile(GStrvBuilder *b, const char *text, const char *folder)
     }
 }
 
-static void from_commands(GStrvBuilder *b, JsonArray *commands, const char *source) {
+/* "../src/list.c" is src/list.c, "xlist.c" no list.c. */
+static gboolean is_file(const char *file, const char *source) {
+  if (!g_str_has_suffix(file, source)) return FALSE;
+  size_t before = strlen(file) - strlen(source);
+  return before == 0 || file[before - 1] == '/';
+}
+
+/* FALSE: they have no command for it. */
+static gboolean from_commands(GStrvBuilder *b, JsonArray *commands, const char *source) {
   for (guint i = 0; i < json_array_get_length(commands); i++) {
     JsonNode *node = json_array_get_element(commands, i);
     JsonObject *entry = JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
-    const char *file = entry ? json_object_get_string_member_with_default(entry, "file", "") : "";
-    if (!g_str_has_suffix(file, source)) continue;
+    if (!entry || !is_file(json_object_get_string_member_with_default(entry, "file", ""), source)) continue;
     add_words(b, json_object_get_string_member_with_default(entry, "command", ""),
               json_object_get_string_member_with_default(entry, "directory", "."));
-    return;
+    return TRUE;
   }
+  return FALSE;
 }
 
+static gboolean from_commands_file(GStrvBuilder *b, const char *path, const char *source) {
+  g_autoptr(JsonParser) parser = json_parser_new();
+  if (!json_parser_load_from_file(parser, path, NULL)) return FALSE;
+  JsonNode *root = json_parser_get_root(parser);
+  return root && JSON_NODE_HOLDS_ARRAY(root) && from_commands(b, json_node_get_array(root), source);
+}
+
+/* The command itself before what a makefile says: meson writes a Makefile.global too, for extensions, with less in it.
+ */
 GStrv flags_of_build(const char *build, const char *source, char **from) {
   g_autoptr(GStrvBuilder) b = g_strv_builder_new();
   g_autofree char *makefile = g_build_filename(build, "src", "Makefile.global", NULL), *text = NULL;
   g_autofree char *commands = g_build_filename(build, "compile_commands.json", NULL);
-  g_autoptr(JsonParser) parser = json_parser_new();
   *from = NULL;
-  if (g_file_get_contents(makefile, &text, NULL, NULL)) {
+  if (from_commands_file(b, commands, source)) {
+    *from = g_steal_pointer(&commands);
+  } else if (g_file_get_contents(makefile, &text, NULL, NULL)) {
     g_autofree char *folder = g_build_filename(build, "src", "backend", NULL);
     from_makefile(b, text, folder);
     *from = g_steal_pointer(&makefile);
-  } else if (json_parser_load_from_file(parser, commands, NULL)) {
-    JsonNode *root = json_parser_get_root(parser);
-    if (root && JSON_NODE_HOLDS_ARRAY(root)) from_commands(b, json_node_get_array(root), source);
-    *from = g_steal_pointer(&commands);
   }
   return g_strv_builder_end(b);
 }

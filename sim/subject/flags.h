@@ -3,6 +3,7 @@
 #pragma once
 #include <glib.h>
 
-/* From BUILD/src/Makefile.global (autoconf) or BUILD/compile_commands.json (meson; of `source`); empty where there is
- * neither. *from is the file they come from, to be freed, or NULL. Include directories (-I) are made absolute. */
+/* From BUILD/compile_commands.json (meson; what it says of `source`) or BUILD/src/Makefile.global (autoconf); empty
+ * where there is neither. *from is the file they come from, to be freed, or NULL. Include directories (-I) are made
+ * absolute. */
 GStrv flags_of_build(const char *build, const char *source, char **from);

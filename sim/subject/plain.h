@@ -19,8 +19,10 @@ void plain_free(Plain *p); /* before the world, the segment that it was given, a
 Subject *plain_subject(const Plain *p);
 /* Tells `went` of the nth process of the scenario, whose code another has run as `process` (-1: it has ended). */
 void plain_tell(const Plain *p, guint nth, int process);
-bool plain_done(const Plain *p);       /* every script has ended */
-size_t plain_bytes(const Scenario *s); /* of the world's arena, at most */
+bool plain_done(const Plain *p);                           /* every script has ended */
+size_t plain_bytes(const Scenario *s);                     /* of the world's arena, at most */
+const char *plain_exit_words(const Plain *p, ProcId self); /* of one that left by stm_exit, what it said; else NULL */
+void plain_take_checks(Model *m);                          /* the code's own become the model's */
 /* A check of the code's own, asked between two steps; broken: says in `why` what it says. */
 bool subject_breaks(Subject *s, const StampedeCheck *check, GString *why);
 /* The code's own variables; then where each process is. */

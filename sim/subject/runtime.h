@@ -114,6 +114,10 @@ struct Subject {
 };
 
 extern Subject *subject_here; /* the one in this process; the functions that subjects call have no argument for it */
+static inline Subject *subject_running(void) {
+  g_assert(subject_here && subject_here->running);
+  return subject_here;
+}
 
 /* ---- machine.c ---- */
 void subject_stop(Step step);                   /* on a subject's stack: until the driver goes on with it */
@@ -159,7 +163,7 @@ void interleave_store(volatile void *word, uint8_t value); /* with what was done
 /* ---- signals.c ---- */
 StmSemaphore subject_make_signals(Subject *s, int process, const char *name); /* of one that has none yet */
 
-/* ---- objects.c, hooks.c, for spinlocks.c ---- */
+/* ---- ends.c, hooks.c, for spinlocks.c ---- */
 void subject_spin(const void *pc);
 void subject_touch_atomic(const volatile void *at, uint64_t bytes, MemAccess access, bool update, int order,
                           const void *pc);

@@ -1,6 +1,7 @@
 /* tree.c - see tree.h. */
 #include "sim/subject/tree.h"
 #include "sim/scenario/scenario.h"
+#include <string.h>
 
 static bool wrong(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static bool wrong(GError **error, const char *format, ...) {
@@ -38,11 +39,23 @@ char *tree_find(const Tree *t, const char *file) {
   return NULL;
 }
 
+/* Where the folder is named as a whole: /a/b is not in /a/bc. */
+static void rename_folder(GString *text, const char *folder, const char *named) {
+  size_t length = strlen(folder);
+  for (char *at = text->str; (at = strstr(at, folder));) {
+    gssize place = at - text->str;
+    bool whole = strchr("/ ", at[length]) != NULL; /* or the end */
+    if (whole) g_string_erase(text, place, (gssize)length);
+    if (whole) g_string_insert(text, place, named);
+    at = text->str + place + (whole ? strlen(named) : length);
+  }
+}
+
 char *tree_as_named(const Tree *t, const char *text) {
-  g_autoptr(GString) out = g_string_new(text);
-  g_string_replace(out, t->build, t->build_named ? t->build_named : t->named, 0);
-  g_string_replace(out, t->path, t->named, 0);
-  return g_string_free(g_steal_pointer(&out), FALSE);
+  GString *out = g_string_new(text);
+  if (t->build_named) rename_folder(out, t->build, t->build_named);
+  rename_folder(out, t->path, t->named);
+  return g_string_free(out, FALSE);
 }
 
 /* ---- what is missing ---- */
@@ -52,10 +65,10 @@ char *tree_as_named(const Tree *t, const char *text) {
 static char *what_makes(const Tree *t, const ManifestNeed *n) {
   const char *where = t->build_named ? t->build_named : t->named;
   if (has(t->build, "build.ninja")) return g_strdup_printf("ninja -C %s %s", where, n->ninja ? n->ninja : n->file);
-  bool set_up = has(t->build, "config.status") || has(t->build, "Makefile");
-  if (t->build_named && !set_up && has(t->path, "meson.build"))
+  bool configured = has(t->build, "config.status");
+  if (t->build_named && !configured && !has(t->build, "Makefile") && has(t->path, "meson.build"))
     return g_strdup_printf("meson setup %s %s", where, t->named);
-  const char *or_there = !t->build_named && !set_up && n->ninja ? "; or --build DIR, where its build is" : "";
+  const char *or_there = !t->build_named && !configured && n->ninja ? "; or --build DIR, where its build is" : "";
   return n->by ? g_strdup_printf("cd %s && %s%s", where, n->by, or_there) : NULL;
 }
 

@@ -1,0 +1,75 @@
+/* ends.c - what a subject may ask (stampede_subject.h): time, who runs, its end; and what ends it although it did not
+ * ask. */
+#include "sim/subject/runtime.h"
+
+#define PC __builtin_return_address(0)
+enum { SPIN_NS = 1000 /* a round of spinning, as SPIN_DELAY and a look cost when the holder runs elsewhere */ };
+
+void stm_spin(void) {
+  subject_spin(PC);
+}
+void subject_spin(const void *pc) {
+  Subject *s = subject_running();
+  if (s->alone) subject_broken(pc, "endless: spins while nobody else is there");
+  if (s->interleave) return interleave_spin(pc);
+  subject_settle();
+  subject_stop(step_sleep(SPIN_NS));
+}
+
+void stm_sleep_us(int64_t us) {
+  Subject *s = subject_running();
+  if (s->interleave || s->alone || us <= 0) return;
+  subject_settle();
+  subject_stop(step_sleep(us > NS_NEVER / 1000 ? NS_NEVER : us * 1000));
+}
+
+int64_t stm_now_us(void) {
+  return world_ledger_time(subject_running()->w) / 1000;
+}
+int stm_self(void) {
+  return subject_running()->running->pid;
+}
+int stm_getpid(void);
+int stm_getpid(void) {
+  return stm_self();
+}
+
+void stm_exit(const char *why) {
+  Proc *p = subject_running()->running;
+  g_free(p->words);
+  p->words = g_strdup(why);
+  subject_end(SUBJECT_EXITED);
+}
+
+void stm_panic(const char *why) {
+  subject_broken(PC, "PANIC: %s", why);
+}
+
+/* What a generated trap calls. */
+_Noreturn void stm_trap(const char *symbol, const void *caller);
+void stm_trap(const char *symbol, const void *caller) {
+  subject_here->trapped = true;
+  subject_broken(caller, "%s is called, which nothing models; give it in the manifest's glue, or leave it out", symbol);
+}
+
+/* A jump would leave calls whose locks, waits and stack the simulator has; setjmp alone does no harm. */
+#define JUMP(name)                                                                                                     \
+  _Noreturn void stm_##name(void *to, int value);                                                                      \
+  void stm_##name(void *to, int value) {                                                                               \
+    (void)to, (void)value;                                                                                             \
+    subject_broken(PC, #name " is called; stm_exit ends a process");                                                   \
+  }
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)
+
+_Noreturn void stm_abort(void);
+void stm_abort(void) {
+  subject_broken(PC, "abort is called");
+}
+_Noreturn void stm___assert_fail(const char *what, const char *file, unsigned line, const char *function);
+void stm___assert_fail(const char *what, const char *file, unsigned line, const char *function) {
+  (void)file, (void)line, (void)function;
+  subject_broken(PC, "PANIC: assertion failed: %s", what);
+}
