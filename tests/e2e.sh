@@ -36,6 +36,12 @@ fail() {
   echo "${BASH_SOURCE[2]##*/}:${BASH_LINENO[1]}: $1"
 }
 
+# For scripts that draw: Graphviz keeps memory with every label; tests/lsan.supp names it by frames that only the slow
+# unwinder finds.
+draws_with_graphviz() {
+  export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}fast_unwind_on_malloc=0"
+}
+
 check_status() {
   local expected=$1 status
   shift

@@ -3,6 +3,7 @@
 # versions exhausted, each strategy, the same answer each time, what makes no sense together.
 # shellcheck source=tests/e2e.sh
 source "$(dirname "$0")/e2e.sh"
+draws_with_graphviz
 
 # S37: the slot comes back twice after some interleaving of two processes, and never where it is decided under the lock.
 check_status 0 "$STAMPEDE" check s37-double-return-bad

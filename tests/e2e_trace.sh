@@ -4,8 +4,7 @@
 # the broken condition.
 # shellcheck source=tests/e2e.sh
 source "$(dirname "$0")/e2e.sh"
-# Graphviz keeps memory with every label; tests/lsan.supp names it by frames that only the slow unwinder finds.
-export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}fast_unwind_on_malloc=0"
+draws_with_graphviz
 small=(connect-storm --set workload.clients=20 --set workload.iterations=2 --set postgres.max_connections=60)
 trace=$SCRATCH/t.jsonl
 check_status 0 "$STAMPEDE" run "${small[@]}" --trace "$trace" --hash-every 100 --quiet
