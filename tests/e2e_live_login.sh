@@ -14,9 +14,10 @@ check_status 0 "$STAMPEDE" run $all
 check_status 0 "$STAMPEDE" live $all --pooler "$pooler"
 check_contains "met     cancel.hit within [1, 1] (saw 1)"
 plain=(--set "servers[s].tls=disable" --set "clients[a].tls=disable")
-for pair in trust:trust trust:password password:md5 md5:scram-sha-256 scram-sha-256:trust; do
+for pair in trust:trust trust:password password:md5 md5:scram-sha-256 scram-sha-256:scram-sha-256; do
   check_status 0 "$STAMPEDE" live $all --pooler "$pooler" "${plain[@]}" --set "pooler.client_auth=${pair%:*}" --set "servers[s].auth=${pair#*:}"
 done
+check_status 0 "$STAMPEDE" live $all --pooler "$pooler" --set pooler.client_auth=scram-sha-256 # inside TLS, without binding to it
 # Over loopback, and over Unix sockets: the same; TLS on one side, and on the other.
 for options in "--tcp" "" "--set servers[s].tls=require" "--set clients[a].tls=require"; do
   # shellcheck disable=SC2086

@@ -1,4 +1,5 @@
 /* What a client does not believe, and TLS in both roles: libpq's rules, and bytes that come one at a time. */
+#include "sim/live/auth.h"
 #include "sim/live/client.h"
 #include "sim/live/server.h"
 #include "tests/harness.h"
@@ -172,6 +173,33 @@ static void bytes_slipped_in(void) {
   expect_int(heard, ==, CLIENT_ERROR);
 }
 
+/* RFC 5802, section 6: who believes that binding was not offered, where it was, has somebody between; who chose it
+ * binds, and to the very certificate. */
+static void bindings(void) {
+  static const struct {
+    ScramBinding client, server;
+    guint8 theirs;
+    bool starts, ends;
+  } known[] = {{SCRAM_UNBOUND, SCRAM_UNBOUND, 1, true, true}, {SCRAM_COULD, SCRAM_UNBOUND, 1, true, true},
+               {SCRAM_UNBOUND, SCRAM_COULD, 1, true, true},   {SCRAM_COULD, SCRAM_COULD, 1, false, false},
+               {SCRAM_BOUND, SCRAM_BOUND, 1, true, true},     {SCRAM_BOUND, SCRAM_BOUND, 2, true, false},
+               {SCRAM_BOUND, SCRAM_COULD, 1, false, false},   {SCRAM_UNBOUND, SCRAM_BOUND, 1, false, false}};
+  for (guint i = 0; i < G_N_ELEMENTS(known); i++) {
+    g_autoptr(GByteArray) mine = g_byte_array_new(), theirs = g_byte_array_new();
+    g_byte_array_append(mine, (const guint8 *)"\1", 1);
+    g_byte_array_append(theirs, &known[i].theirs, 1);
+    g_autoptr(Scram) client = scram_new("pencil", "abc"), server = scram_new("pencil", "def");
+    scram_bind(client, known[i].client, theirs);
+    scram_bind(server, known[i].server, mine);
+    g_autofree char *first = scram_client_first(client, "");
+    g_autofree char *challenge = scram_server_first(server, first, "AQIDBAUGBwg=");
+    expect_int(challenge != NULL, ==, known[i].starts);
+    g_autofree char *final = challenge ? scram_client_final(client, challenge) : NULL;
+    g_autofree char *accepted = final ? scram_server_final(server, final) : NULL;
+    expect_int(accepted != NULL, ==, known[i].ends);
+  }
+}
+
 int main(void) {
   return suite_run("wire_login", (const Case[]){{"negotiations that answer nothing", negotiations_that_answer_nothing},
                                                 {"keys of no right length", keys_of_no_right_length},
@@ -181,5 +209,6 @@ int main(void) {
                                                 {"no login without TLS", no_login_without_tls},
                                                 {"a server without TLS", a_server_without_tls},
                                                 {"bytes slipped in", bytes_slipped_in},
+                                                {"bindings", bindings},
                                                 {0}});
 }

@@ -80,8 +80,7 @@ static bool goes_on(Serve *s, guint i) {
     if (e.kind == BACKEND_RUN) runs(b, e.text);
     if (e.kind == BACKEND_CANCEL) cancels(s, &e);
     send_all(s->fd[i], backend_out(b));
-    if (e.kind == BACKEND_CANCEL || e.kind == BACKEND_BYE || e.kind == BACKEND_BROKEN ||
-        e.kind == BACKEND_REFUSED)
+    if (e.kind == BACKEND_CANCEL || e.kind == BACKEND_BYE || e.kind == BACKEND_BROKEN || e.kind == BACKEND_REFUSED)
       return false;
     if (e.kind == BACKEND_NOTHING) return true;
   }

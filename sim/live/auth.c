@@ -27,7 +27,10 @@ char *auth_md5(const char *user, const char *password, const guint8 salt[AUTH_SA
 struct Scram {
   char *password, *nonce;
   char *first_bare, *server_first; /* what AuthMessage is made of */
-  const char *header;              /* a server's: what the client's first began with, in base 64 */
+  ScramBinding binding;
+  GByteArray *data;      /* of the binding; NULL: none */
+  const char *header;    /* what the client's first began with */
+  const char *complaint; /* of a server; NULL: malformed */
   guint8 salted[SHA], server_signature[SHA];
 };
 
@@ -38,7 +41,17 @@ Scram *scram_new(const char *password, const char *nonce) {
   return s;
 }
 
+void scram_bind(Scram *s, ScramBinding how, const GByteArray *data) {
+  g_assert(how == SCRAM_UNBOUND || data);
+  s->binding = how;
+  g_clear_pointer(&s->data, g_byte_array_unref);
+  if (how == SCRAM_UNBOUND) return;
+  s->data = g_byte_array_new();
+  g_byte_array_append(s->data, data->data, data->len);
+}
+
 void scram_free(Scram *s) {
+  g_clear_pointer(&s->data, g_byte_array_unref);
   gpointer texts[] = {s->password, s->nonce, s->first_bare, s->server_first};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) g_free(texts[i]);
   g_free(s);
@@ -81,10 +94,21 @@ static void prove(Scram *s, const char *without_proof, guint8 proof[SHA], guint8
   for (guint i = 0; i < SHA; i++) proof[i] = client_key[i] ^ signature[i];
 }
 
+/* c=: the header, and where it is bound the data, in base 64. */
+static char *binding_text(const Scram *s) {
+  g_autoptr(GByteArray) all = g_byte_array_new();
+  g_byte_array_append(all, (const guint8 *)s->header, (guint)strlen(s->header));
+  if (s->binding == SCRAM_BOUND) g_byte_array_append(all, s->data->data, s->data->len);
+  return g_base64_encode(all->data, all->len);
+}
+
+static const char bound_header[] = "p=tls-server-end-point,,";
+
 char *scram_client_first(Scram *s, const char *user) {
+  s->header = s->binding == SCRAM_BOUND ? bound_header : s->binding == SCRAM_COULD ? "y,," : "n,,";
   g_free(s->first_bare);
   s->first_bare = g_strdup_printf("n=%s,r=%s", user, s->nonce);
-  return g_strconcat("n,,", s->first_bare, NULL);
+  return g_strconcat(s->header, s->first_bare, NULL);
 }
 
 char *scram_client_final(Scram *s, const char *server_first) {
@@ -96,7 +120,7 @@ char *scram_client_final(Scram *s, const char *server_first) {
   if (!salt_password(s, salt, (guint)iterations)) return NULL;
   g_free(s->server_first);
   s->server_first = g_strdup(server_first);
-  g_autofree char *without_proof = g_strconcat("c=biws,r=", nonce, NULL); /* biws: "n,," in base 64 */
+  g_autofree char *bound = binding_text(s), *without_proof = g_strconcat("c=", bound, ",r=", nonce, NULL);
   guint8 proof[SHA], stored[SHA];
   prove(s, without_proof, proof, stored);
   g_autofree char *text = g_base64_encode(proof, SHA);
@@ -108,14 +132,31 @@ bool scram_client_done(const Scram *s, const char *server_final) {
   return g_strcmp0(text, wanted) == 0;
 }
 
+const char *scram_complaint(const Scram *s) {
+  return s->complaint ? s->complaint : "malformed SCRAM message";
+}
+const char *scram_sqlstate(const Scram *s) {
+  return s->complaint ? "28000" : "08P01";
+}
+
+/* "n": does not know channel binding; "y": knows it, and takes it that we do not; "p=": binds. NULL: it does not go
+ * with the mechanism that was chosen. */
+static const char *header_of(Scram *s, const char *client_first) {
+  bool believes_not = g_str_has_prefix(client_first, "y,,");
+  if (s->binding == SCRAM_BOUND) return g_str_has_prefix(client_first, bound_header) ? bound_header : NULL;
+  if (believes_not && s->binding == SCRAM_COULD) s->complaint = "SCRAM channel binding negotiation error";
+  if (believes_not && !s->complaint) return "y,,";
+  return g_str_has_prefix(client_first, "n,,") ? "n,," : NULL;
+}
+
 char *scram_server_first(Scram *s, const char *client_first, const char *salt_base64) {
-  /* "n": does not know channel binding; "y": knows it, and takes it that we do not; "p=": insists on it. */
-  bool knows = g_str_has_prefix(client_first, "y,,");
-  if (!knows && !g_str_has_prefix(client_first, "n,,")) return NULL;
-  s->header = knows ? "eSws" : "biws";
-  g_autofree char *theirs = attribute(client_first + 3, 'r');
+  s->header = header_of(s, client_first);
+  if (!s->header) return NULL;
+  g_free(s->first_bare);
+  s->first_bare = g_strdup(client_first + strlen(s->header));
+  g_autofree char *theirs = attribute(s->first_bare, 'r');
   if (!theirs) return NULL;
-  s->first_bare = g_strdup(client_first + 3);
+  g_free(s->server_first);
   s->server_first = g_strdup_printf("r=%s%s,s=%s,i=%d", theirs, s->nonce, salt_base64, SCRAM_ITERATIONS);
   return salt_password(s, salt_base64, SCRAM_ITERATIONS) ? g_strdup(s->server_first) : NULL;
 }
@@ -125,11 +166,11 @@ char *scram_server_final(Scram *s, const char *client_final) {
   if (!p || !s->server_first) return NULL;
   g_autofree char *without_proof = g_strndup(client_final, (gsize)(p - client_final));
   g_autofree char *said = attribute(without_proof, 'r'), *meant = attribute(s->server_first, 'r'),
-                  *binding = attribute(without_proof, 'c');
+                  *binding = attribute(without_proof, 'c'), *bound = binding_text(s);
   guint8 proof[SHA], stored[SHA];
   prove(s, without_proof, proof, stored);
   g_autofree char *wanted = g_base64_encode(proof, SHA);
-  if (g_strcmp0(said, meant) != 0 || g_strcmp0(binding, s->header) != 0 || strcmp(p + 3, wanted) != 0) return NULL;
+  if (g_strcmp0(said, meant) != 0 || g_strcmp0(binding, bound) != 0 || strcmp(p + 3, wanted) != 0) return NULL;
   g_autofree char *signature = g_base64_encode(s->server_signature, SHA);
   return g_strconcat("v=", signature, NULL);
 }

@@ -120,10 +120,21 @@ static char *rest_text(WireCursor *b) {
   return g_strndup((const char *)p, n);
 }
 
-static bool offers_scram(WireCursor b) {
+static bool offers(WireCursor b, const char *mechanism) {
   for (const char *name = wire_text(&b); *name; name = wire_text(&b))
-    if (strcmp(name, "SCRAM-SHA-256") == 0) return true;
+    if (strcmp(name, mechanism) == 0) return true;
   return false;
+}
+
+/* Bound to TLS where the server offers that (libpq's channel_binding=prefer). */
+static void scram_starts(Wired *c, const char *password, bool plus) {
+  g_autoptr(GByteArray) binding = c->tls_at == TLS_ON ? tls_binding(c->tls) : NULL;
+  g_clear_pointer(&c->scram, scram_free);
+  c->proven = false;
+  c->scram = scram_new(password, "c3RhbXBlZGUtY2xpZW50");
+  scram_bind(c->scram, plus ? SCRAM_BOUND : binding ? SCRAM_COULD : SCRAM_UNBOUND, binding);
+  g_autofree char *first = scram_client_first(c->scram, "");
+  wire_sasl_initial(c->out, plus ? SCRAM_PLUS : SCRAM_PLAIN, first);
 }
 
 static ClientEvent authenticate(Wired *c, WireCursor b) {
@@ -138,13 +149,8 @@ static ClientEvent authenticate(Wired *c, WireCursor b) {
     g_autofree char *hash = auth_md5(c->user, password, salt);
     return wire_string(c->out, 'p', hash), nothing();
   }
-  if (code == AUTH_SASL && offers_scram(b)) {
-    g_clear_pointer(&c->scram, scram_free);
-    c->proven = false;
-    c->scram = scram_new(password, "c3RhbXBlZGUtY2xpZW50");
-    g_autofree char *first = scram_client_first(c->scram, "");
-    return wire_sasl_initial(c->out, "SCRAM-SHA-256", first), nothing();
-  }
+  bool plus = code == AUTH_SASL && c->tls_at == TLS_ON && offers(b, SCRAM_PLUS);
+  if (plus || (code == AUTH_SASL && offers(b, SCRAM_PLAIN))) return scram_starts(c, password, plus), nothing();
   g_autofree char *theirs = rest_text(&b);
   if (code == AUTH_SASL_GOES_ON && c->scram) {
     g_autofree char *final = scram_client_final(c->scram, theirs);

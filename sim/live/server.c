@@ -1,9 +1,8 @@
-/* server.c - see server.h: a connection and its login. What it asks then is server_query.c's. */
+/* server.c - see server.h: a connection, from its first packet to its welcome. Passwords are server_login.c's, queries
+ * server_query.c's. */
 #include "sim/live/auth.h"
 #include "sim/live/server_parts.h"
 #include <string.h>
-
-static const guint8 salt[AUTH_SALT] = {1, 2, 3, 4};
 
 Backend *backend_new(const BackendConfig *c) {
   Backend *b = g_new0(Backend, 1);
@@ -87,8 +86,7 @@ BackendEvent backend_broken(Backend *b, const char *sqlstate, const char *format
   return (BackendEvent){.kind = BACKEND_BROKEN, .text = b->text};
 }
 
-static BackendEvent refused(Backend *b, const char *sqlstate, const char *format, ...) G_GNUC_PRINTF(3, 4);
-static BackendEvent refused(Backend *b, const char *sqlstate, const char *format, ...) {
+BackendEvent backend_refused(Backend *b, const char *sqlstate, const char *format, ...) {
   va_list args;
   va_start(args, format);
   g_autofree char *why = g_strdup_vprintf(format, args);
@@ -100,7 +98,7 @@ static BackendEvent refused(Backend *b, const char *sqlstate, const char *format
 
 void backend_turn_away(Backend *b, const char *sqlstate, const char *why) {
   g_assert(b->at == AT_LOGIN);
-  refused(b, sqlstate, "%s", why);
+  backend_refused(b, sqlstate, "%s", why);
 }
 
 /* As a server that has lost its client's thread: it logs that, closes, and says nothing. */
@@ -113,20 +111,6 @@ static BackendEvent lost(Backend *b, const char *what) {
 
 /* ---- login ---- */
 
-static void ask_password(Backend *b) {
-  static const char mechanisms[] = "SCRAM-SHA-256\0";
-  if (b->config.ask == PASSWORD_CLEAR) {
-    wire_auth(b->out, AUTH_CLEAR, NULL, 0);
-    b->at = AT_PASSWORD;
-  } else if (b->config.ask == PASSWORD_MD5) {
-    wire_auth(b->out, AUTH_MD5, salt, sizeof salt);
-    b->at = AT_PASSWORD;
-  } else {
-    wire_auth(b->out, AUTH_SASL, mechanisms, sizeof mechanisms);
-    b->at = AT_SCRAM_FIRST;
-  }
-}
-
 /* A newer minor version is answered with the newest that is spoken here, unknown options are named (3.2's rules). */
 static void negotiate(Backend *b, int32_t asked, GPtrArray *unknown) {
   b->protocol = MIN(asked, b->config.newest);
@@ -136,8 +120,9 @@ static void negotiate(Backend *b, int32_t asked, GPtrArray *unknown) {
 
 static BackendEvent not_encrypted(Backend *b) {
   const char *user = backend_start_option(b, "user"), *database = backend_start_option(b, "database");
-  return refused(b, "28000", "no pg_hba.conf entry for host \"127.0.0.1\", user \"%s\", database \"%s\", no encryption",
-                 user, database ? database : user);
+  return backend_refused(b, "28000",
+                         "no pg_hba.conf entry for host \"127.0.0.1\", user \"%s\", database \"%s\", no encryption",
+                         user, database ? database : user);
 }
 
 static BackendEvent start(Backend *b, const WireFirst *f) {
@@ -155,10 +140,10 @@ static BackendEvent start(Backend *b, const WireFirst *f) {
     return backend_broken(b, "08P01", "invalid startup packet layout: expected terminator as last byte");
   negotiate(b, f->code, unknown);
   if (!backend_start_option(b, "user"))
-    return refused(b, "28000", "no PostgreSQL user name specified in startup packet");
+    return backend_refused(b, "28000", "no PostgreSQL user name specified in startup packet");
   if (b->config.tls_only && !b->tls) return not_encrypted(b);
   b->at = AT_LOGIN;
-  if (b->config.ask != PASSWORD_NONE) return ask_password(b), backend_event(BACKEND_NOTHING);
+  if (b->config.ask != PASSWORD_NONE) return backend_ask_password(b), backend_event(BACKEND_NOTHING);
   return backend_event(BACKEND_LOGIN);
 }
 
@@ -182,7 +167,7 @@ static BackendEvent unsupported(Backend *b, int32_t code) {
   guint major = (guint)code >> 16, minor = (guint)code & 65535;
   g_autofree char *what = g_strdup_printf("unsupported frontend protocol %u.%u: server supports 3.0 to 3.%d", major,
                                           minor, b->config.newest & 65535);
-  if (major != 1 && major != 2) return refused(b, "0A000", "%s", what);
+  if (major != 1 && major != 2) return backend_refused(b, "0A000", "%s", what);
   g_autofree char *old = g_strdup_printf("EFATAL:  %s\n", what);
   g_byte_array_append(b->out, (const guint8 *)old, (guint)strlen(old) + 1);
   return lost(b, what);
@@ -203,65 +188,6 @@ static BackendEvent first(Backend *b, const WireMessage *m) {
   return (BackendEvent){.kind = BACKEND_CANCEL, .pid = f.pid, .key = f.key, .key_len = f.key_len};
 }
 
-static BackendEvent wrong_password(Backend *b) {
-  return refused(b, "28P01", "password authentication failed for user \"%s\"", backend_start_option(b, "user"));
-}
-
-static BackendEvent password(Backend *b, WireCursor c) {
-  g_autofree char *hash = auth_md5(backend_start_option(b, "user"), b->config.password, salt);
-  const char *wanted = b->config.ask == PASSWORD_CLEAR ? b->config.password : hash, *given = wire_text(&c);
-  if (wire_end(&c)) return backend_broken(b, "08P01", "invalid password packet size");
-  if (!*given) return refused(b, "28P01", "empty password returned by client");
-  if (strcmp(given, wanted) != 0) return wrong_password(b);
-  b->at = AT_LOGIN;
-  return backend_event(BACKEND_LOGIN);
-}
-
-/* The client's first message, which came with its choice of a mechanism, or alone. */
-static BackendEvent scram_begins(Backend *b, const char *theirs) {
-  b->scram = scram_new(b->config.password, "c3RhbXBlZGU");
-  g_autofree char *mine = scram_server_first(b->scram, theirs, "AQIDBAUGBwg=");
-  if (!mine) return backend_broken(b, "08P01", "malformed SCRAM message");
-  wire_auth(b->out, AUTH_SASL_GOES_ON, mine, strlen(mine));
-  b->at = AT_SCRAM_FINAL;
-  return backend_event(BACKEND_NOTHING);
-}
-
-static BackendEvent scram_first(Backend *b, WireCursor c) {
-  const char *mechanism = wire_text(&c);
-  if (!c.bad && strcmp(mechanism, "SCRAM-SHA-256") != 0)
-    return backend_broken(b, "08P01", "client selected an invalid SASL authentication mechanism");
-  gsize n;
-  int32_t len = wire_int32(&c);
-  const guint8 *data = wire_rest(&c, &n);
-  if (c.bad) return backend_broken(b, "08P01", "%s", c.bad);
-  if (len == -1 && n == 0) { /* it has none, and is asked for it by an empty challenge */
-    wire_auth(b->out, AUTH_SASL_GOES_ON, NULL, 0);
-    b->at = AT_SCRAM_ALONE;
-    return backend_event(BACKEND_NOTHING);
-  }
-  if (len < 0 || (gsize)len != n) return backend_broken(b, "08P01", "invalid message format");
-  g_autofree char *theirs = g_strndup((const char *)data, n);
-  return scram_begins(b, theirs);
-}
-
-static BackendEvent scram_alone(Backend *b, WireCursor c) {
-  gsize n;
-  const guint8 *data = wire_rest(&c, &n);
-  g_autofree char *theirs = g_strndup((const char *)data, n);
-  return scram_begins(b, theirs);
-}
-
-static BackendEvent scram_final(Backend *b, WireCursor c) {
-  gsize n;
-  const guint8 *data = wire_rest(&c, &n);
-  g_autofree char *theirs = g_strndup((const char *)data, n), *mine = scram_server_final(b->scram, theirs);
-  if (!mine) return wrong_password(b);
-  wire_auth(b->out, AUTH_SASL_FINAL, mine, strlen(mine));
-  b->at = AT_LOGIN;
-  return backend_event(BACKEND_LOGIN);
-}
-
 void backend_welcome(Backend *b) {
   g_assert(b->at == AT_LOGIN);
   parameters_fix(b->parameters, "server_version", b->config.server_version);
@@ -274,18 +200,9 @@ void backend_welcome(Backend *b) {
 }
 
 static BackendEvent message(Backend *b, const WireMessage *m) {
-  WireCursor c = wire_body(m);
   if (b->at == AT_FIRST) return first(b, m);
   if (b->at == AT_IDLE || b->at == AT_SKIP) return backend_command(b, m);
-  if (m->type != 'p')
-    return backend_broken(b, "08P01", "expected %s response, got message type %d",
-                          b->at == AT_PASSWORD ? "password" : "SASL", m->type);
-  switch (b->at) {
-  case AT_PASSWORD: return password(b, c);
-  case AT_SCRAM_FIRST: return scram_first(b, c);
-  case AT_SCRAM_ALONE: return scram_alone(b, c);
-  default: return scram_final(b, c);
-  }
+  return backend_password(b, m);
 }
 
 BackendEvent backend_next(Backend *b) {

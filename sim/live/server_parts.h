@@ -1,4 +1,4 @@
-/* server_parts.h - what the files of a backend share: server.c (connection and login), server_query.c,
+/* server_parts.h - what the files of a backend share: server.c, server_login.c, server_query.c,
  * server_extended.c; nobody else's. */
 #pragma once
 #include "sim/live/auth.h"
@@ -48,6 +48,11 @@ struct Backend {
 BackendEvent backend_event(BackendEventKind kind);
 /* FATAL: the error is put out, and nothing more is read. */
 BackendEvent backend_broken(Backend *b, const char *sqlstate, const char *format, ...) G_GNUC_PRINTF(3, 4);
+BackendEvent backend_refused(Backend *b, const char *sqlstate, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* server_login.c */
+void backend_ask_password(Backend *b);
+BackendEvent backend_password(Backend *b, const WireMessage *m);
 
 /* server_query.c */
 BackendEvent backend_command(Backend *b, const WireMessage *m); /* a message of a client that is logged in */

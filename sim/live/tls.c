@@ -112,6 +112,20 @@ bool tls_is_open(const TlsLine *t) {
   return SSL_is_init_finished(t->ssl);
 }
 
+/* By the hash of the certificate's own signature, SHA-256 for what is weaker. */
+GByteArray *tls_binding(const TlsLine *t) {
+  g_assert(tls_is_open(t));
+  X509 *cert = SSL_is_server(t->ssl) ? SSL_get_certificate(t->ssl) : SSL_get0_peer_certificate(t->ssl);
+  int hash = NID_undef;
+  guint8 digest[EVP_MAX_MD_SIZE];
+  unsigned n = 0;
+  X509_get_signature_info(cert, &hash, NULL, NULL, NULL);
+  bool weak = hash == NID_md5 || hash == NID_sha1 || hash == NID_undef;
+  int ok = X509_digest(cert, weak ? EVP_sha256() : EVP_get_digestbynid(hash), digest, &n);
+  g_assert(ok == 1);
+  return g_byte_array_append(g_byte_array_new(), digest, n);
+}
+
 void tls_seal(TlsLine *t, GByteArray *plain, GByteArray *sealed) {
   ERR_clear_error();
   if (!SSL_is_init_finished(t->ssl)) {

@@ -22,5 +22,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TlsLine, tls_line_free)
  * is no TLS or breaks it, and no more can be read; `sealed` may hold a last alert. */
 bool tls_feed(TlsLine *t, const void *bytes, gsize n, GByteArray *plain, GByteArray *sealed);
 bool tls_is_open(const TlsLine *t); /* its handshake is over */
+/* What both ends know of the server's certificate alone: its hash (tls-server-end-point, RFC 5929). Open;
+ * g_byte_array_unref.
+ */
+GByteArray *tls_binding(const TlsLine *t);
 /* Moves all of `plain`, sealed, into `sealed`; before the handshake is over it stays where it is. */
 void tls_seal(TlsLine *t, GByteArray *plain, GByteArray *sealed);
