@@ -109,6 +109,8 @@ $(BUILD)/tests/subjects/%.so: tests/subjects/%.yaml $(wildcard tests/subjects/*.
 	$(Q)CC=$(SUBJECT_CC) $(PROGRAM) subject build --quiet --manifest $< -o $@
 $(BUILD)/tests/test_subject $(BUILD)/tests/test_interleave $(BUILD)/tests/bench_subject: TEST_FLAGS = -rdynamic -DSUBJECTS='"$(BUILD)/tests/subjects"'
 $(BUILD)/tests/test_subject $(BUILD)/tests/test_interleave $(BUILD)/tests/bench_subject: | $(TEST_SUBJECTS)
+# Whole, for those who load subjects: what only these call is in no test's own words.
+$(BUILD)/tests/test_subject $(BUILD)/tests/test_subject_agree $(BUILD)/tests/test_interleave $(BUILD)/tests/bench_subject: TEST_LIBRARY = -Wl,--whole-archive $(BUILD)/libstampede.a -Wl,--no-whole-archive
 $(BUILD)/tests/test_gate: TEST_FLAGS = -DGATE_LIBRARY='"$(BUILD)/stampede-gate.so"' -DPOOLERS='"$(BUILD)/tests/live"'
 $(BUILD)/tests/test_gate: | $(GATE) $(POOLERS)
 # As a distribution builds its programs: calls checked by the C library are other functions, which the gate must know too.
@@ -120,10 +122,11 @@ $(BUILD)/tests/live/tiny-static: tests/live/tiny.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $@
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -g -O2 -static -o $@ $< -pthread
+TEST_LIBRARY = $(BUILD)/libstampede.a
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libstampede.a
 	@mkdir -p $(@D)
 	@echo $(CC) $@
-	$(Q)$(CC) $(ALL_CFLAGS) -fno-lto -MMD -MP -MT $@ -MF $@.d $(TEST_FLAGS) -o $@ $< $(BUILD)/libstampede.a $(LIBS) -lcunit
+	$(Q)$(CC) $(ALL_CFLAGS) -fno-lto -MMD -MP -MT $@ -MF $@.d $(TEST_FLAGS) -o $@ $< $(TEST_LIBRARY) $(LIBS) -lcunit
 # FORCE is phony, or .SECONDARY would let it be missing. Rewritten only when it says something new, so that another compiler or option rebuilds and nothing else does.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
