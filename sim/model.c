@@ -267,7 +267,8 @@ static bool build_subject(Model *m, const Scenario *s, const Costs *costs, void 
   if (saved) {
     g_propagate_error(error, scenario_complain(s, "subject",
                                                "a search saves and restores states, which code on stacks "
-                                               "of its own does not let it; run simulates it"));
+                                               "of its own does not let it; run simulates it, and "
+                                               "a scenario with `processes` is searched, order by order"));
     return false;
   }
   if (!take_image(m, s, error)) return false;

@@ -18,7 +18,22 @@ storm() {
     --set postgres.max_connections=100 --set workload.iterations=2 --set "checks=[$3]"
 }
 
+# backends STATUS NAME CHECK: the same by `check`, in every order of two backends that connect and leave.
+cat >"$SCRATCH/backends.yaml" <<END
+scenario: backends
+about: Two backends connect and leave.
+postgres: {version: 15, max_connections: 9}
+processes:
+  - {name: backend, count: 2, script: [connect, leave]}
+END
+backends() { check_status "$1" "$STAMPEDE" check "$SCRATCH/backends.yaml" --subject "$SCRATCH/$2.so" --set "checks=[$3]"; }
+
 mutant none ''
+storm 0 none "${checks// /,}"
+backends 0 none "${checks// /,}"
+for check in $checks; do check "$check holds in every order" grep -Eq "$check +holds" "$OUT"; done
+check_status 2 "$STAMPEDE" check connect-storm --subject "$SCRATCH/none.so"
+check_contains "a scenario with \`processes\` is searched, order by order" "$ERR"
 storm 0 none "${checks// /,}"
 for check in $checks; do check "$check is not violated" grep -Eq "check $check +not-violated" "$OUT"; done
 
@@ -36,15 +51,25 @@ check_same <(sed '/"measured"/d' "$SCRATCH/jobs1/results.json") <(sed '/"measure
 mutant unsorted 's/pgprocnos\[at\] <= proc->pgprocno)/pgprocnos[at] >= 0)/'
 storm 1 unsorted proc-array-sorted
 check_contains 'not above pgprocnos'
+backends 1 unsorted proc-array-sorted
+check_contains "violated"
 mutant follower 's/  tell_places(at + 1);/  tell_places(at + 2);/'
 storm 1 follower pgxactoff-matches
 check_contains 'violated after step'
+backends 1 follower pgxactoff-matches
+check_contains "violated"
 mutant status 's/  memmove(&ProcGlobal->statusFlags\[from.*/  (void)0;/'
 storm 1 status dense-arrays-agree
 check_contains 'but PGPROC has'
+backends 1 status dense-arrays-agree
+check_contains "violated"
 mutant pop 's/  if (proc) \*list = /  if (proc \&\& proc->pgprocno % 8) *list = /'
 storm 1 pop slot-owned-once
 check_contains 'violated after step'
+backends 1 pop slot-owned-once
+check_contains "violated"
 mutant push 's/  if (leader != proc || last) push(proc);/  if (proc->pgprocno % 8) push(proc);/'
 storm 1 push slot-owned-once
 check_contains 'is lost'
+backends 1 push slot-owned-once
+check_contains "violated"
