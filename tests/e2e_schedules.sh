@@ -65,6 +65,13 @@ check_status 3 "$STAMPEDE" check s37-double-return-good --strategy random --walk
 check_contains 'the next schedule would be of a new class'
 check_status 0 "$STAMPEDE" check s37-double-return-good --json
 check_contains '"coverage": {"classes": 37396'
+check "all of the tree, as large as it is, and where nobody was preempted: $(jq -c .coverage "$OUT")" jq -e '.coverage |
+  .part_of_the_tree == 1 and .schedules_estimated == 37396 and .lines > 0 and (.never_preempted | length) < .lines' "$OUT"
+check_status 0 "$STAMPEDE" check s37-double-return-good
+check_contains "coverage: 37396 classes of schedules; $(jq -r '"\(.coverage.lines) lines where a process could be preempted, \(.coverage.never_preempted | length) never"' "$SCRATCH/one")"
+check_status 3 "$STAMPEDE" check s37-double-return-good --strategy random --walks 300 --json
+check "a chance, and no part of a tree: $(jq -c .coverage "$OUT")" jq -e \
+  '.coverage | .chance_of_a_new_class > 0 and .chance_of_a_new_class <= 1 and (has("part_of_the_tree") | not)' "$OUT"
 
 # A counterexample is a trace: it is made again, and differs where it was altered; another subject's is refused. A second
 # finding's stands beside the first's. Its chart has a lane for each process.

@@ -8,7 +8,7 @@
  * Nothing here may be called before `start`, and nothing that waits in a check or in `describe`.
  *
  * Shared memory lies at the same addresses in every run, so pointers into it may be kept in it. A spin loop must call
- * stm_spin in each round. Limits: 64 KiB of stack; a process holds six locks at most; 8 checks; no threads, no fork, no
+ * stm_spin in each round. Limits: 64 KiB of stack; in time a process holds six locks at most; 8 checks; no threads, no fork, no
  * I/O (what is called and nobody defines is a trap, and the run says which). */
 #pragma once
 #include <stdbool.h>
