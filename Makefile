@@ -208,7 +208,7 @@ evidence: $(PROGRAM)       ## rewrite the measured blocks of README.md, and the 
 	@BUILD=$(BUILD) tests/evidence.sh
 	@tests/table_c6.sh $(BUILD) model/pooler/POLICIES.md
 live-100: all              ## every scenario of tests/live around its pooler 100 times: the traces are the same
-	LIVE_REPEAT=100 bash tests/e2e_live.sh
+	@bash tests/live_100.sh $(BUILD)
 conform: all               ## the preset pgbouncer-1.18 against its binary, on every bundled scenario: sim/live/CONFORMANCE.md
 	$(PROGRAM) live --conform --pooler /usr/sbin/pgbouncer --markdown >sim/live/CONFORMANCE.md || test $$? = 1
 table: $(PROGRAM)          ## explore the policies of poolers against each other again: model/pooler/POLICIES.md

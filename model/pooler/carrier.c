@@ -38,7 +38,9 @@ static bool open_for_parked(Pooler *p, guint pool) {
   const Pool *pl = &p->pools[pool];
   if (pl->n_parked == 0 || pl->flags & OPENS_NOTHING || !free_slot(p, pool)) return false;
   if (pl->flags & PLF_FAILED) pool_sleep(p, pool, 0);
-  return pool_open(p, pool) >= 0;
+  int slot = pool_open(p, pool);
+  if (slot >= 0) p->servers[slot].flags |= SVF_FOR_CANCEL;
+  return slot >= 0;
 }
 
 static void park(Pooler *p, const Cancel *x) {
@@ -71,7 +73,7 @@ void carrier_leave(Pooler *p, Cancel *x) {
 
 /* The first one parked gets a carrier, if one is to be had. */
 bool carrier_next(Pooler *p, guint pool) {
-  if (openings_carry(p, pool)) return open_for_parked(p, pool);
+  if (openings_carry(p, pool)) return !pool_config(p, pool)->carrier_opens_once && open_for_parked(p, pool);
   if (pool_at(p, pool)->n_parked == 0 || !free_slot(p, pool)) return false;
   if (step_times(p, pool, POOLSTEP_TURN) == 0) return false;
   Cancel *x = &p->cancels[parked_row(p, pool)[0] - 1];
@@ -96,8 +98,10 @@ bool carrier_takes(Pooler *p, const Server *s) {
   x->stage = linked ? X_FORWARD : X_DELIVER;
   pl->carriers++;
   measure_carrier(p, s->pool, 1);
-  /* Dropped here and now, it says that connects succeed; one that is sent says nothing (disconnect_server). */
-  if (!sends && pool_config(p, s->pool)->retry_after_carrier) pl->flags &= (uint16_t) ~(PLF_FAILED | PLF_ASLEEP);
+  /* Closed here and now, dropped or sent, it says that connects succeed; one that is waited for says nothing
+   * (disconnect_server). */
+  bool closes = !sends || pool_config(p, s->pool)->ack == ACK_NONE;
+  if (closes && pool_config(p, s->pool)->retry_after_carrier) pl->flags &= (uint16_t) ~(PLF_FAILED | PLF_ASLEEP);
   cancel_wake(p, x);
   return true;
 }

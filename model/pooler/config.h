@@ -151,6 +151,7 @@ typedef struct {
   bool error_closes;        /* error_closes_client: an error that is the pooler's own ends the client's connection */
   bool login_waits;         /* first_login_waits: a client's login waits until its pool has had a server connection */
   bool openings_carry;      /* openings_carry: what has come up takes the first parked cancel, or logs in (PgBouncer) */
+  bool carrier_opens_once;  /* carrier_opens: arrival; nothing is opened later for a cancel that waits */
   bool retry_from_start;    /* login_retry_from: attempt; server_login_retry counts from its start, not its failure */
   bool fast_fail;           /* fast_fail: refused where the last login failed and no server connection is there */
   bool waiters_unread;      /* waiters_unread: who waits is not read from, and its leaving is not seen */

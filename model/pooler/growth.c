@@ -214,7 +214,7 @@ void pool_grow(Pooler *p, guint pool, Poke why) {
   Pool *pl = pool_at(p, pool);
   if (p->shared->clients_left == 0) return;
   if (why == POKE_REQUEST && c->poke == POKE_TICK) return;
-  if (carrier_awaited(p, pool)) {
+  if (carrier_awaited(p, pool) && !c->carrier_opens_once) {
     carrier_next(p, pool);
     return;
   }

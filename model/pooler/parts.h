@@ -57,6 +57,7 @@ Server *pool_spot(const Pooler *p, const Session *e, guint pool); /* what it wou
 void pool_take_spotted(Pooler *p, Session *e);                    /* whoever has it by now */
 void pool_leave(Pooler *p, Session *e);                           /* its limit has passed */
 void pool_forget_idle(Pooler *p, Server *s);
+void pool_close_idle(Pooler *p, guint pool); /* the one that would be used next */
 void pool_grow(Pooler *p, guint pool, Poke why);
 void pool_opened(Pooler *p, Server *s, bool well);
 void pool_opening_dropped(Pooler *p, Server *s);

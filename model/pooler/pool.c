@@ -37,6 +37,11 @@ static Server *pop_idle(Pooler *p, guint pool) {
   return s;
 }
 
+void pool_close_idle(Pooler *p, guint pool) {
+  g_assert(pool_at(p, pool)->n_idle > 0);
+  server_close(p, &p->servers[idle_row(p, pool)[idle_place(p, pool)] - 1]);
+}
+
 /* ---- counts ---- */
 
 /* Those that cannot be handed out but are not in the table of checked-out ones any more. */

@@ -56,9 +56,10 @@ static void spends(const Pooler *p, Server *s, int64_t ns) {
 }
 
 static Step connect_to(Pooler *p, Server *s, ProcId self) {
-  PoolerLink link = carrier_awaited(p, s->pool) ? LINK_CANCEL_TO_SERVER : LINK_POOLER_TO_SERVER;
+  bool for_cancel = s->flags & SVF_FOR_CANCEL || carrier_awaited(p, s->pool);
+  PoolerLink link = for_cancel ? LINK_CANCEL_TO_SERVER : LINK_POOLER_TO_SERVER;
   LinkFault fault = link_fault(p, link, s->host);
-  if (link == LINK_CANCEL_TO_SERVER) s->flags |= SVF_FOR_CANCEL;
+  if (for_cancel) s->flags |= SVF_FOR_CANCEL;
   s->pc = SP_LOGIN;
   said(p, self, party_owner(p, s), party_server(p, s), "connect");
   if (s->flags & SVF_UNCOUNTED) {

@@ -188,7 +188,7 @@ Step server_is_carrier(Pooler *p, Server *s) {
   p->shared->sockets--; /* the cancel's counts from now on */
   server_state(p, s, SV_FREE);
   *s = (Server){0};
-  carrier_next(p, pool);
+  if (!carrier_next(p, pool)) pool_grow(p, pool, POKE_REQUEST);
   return place_is_free(p, s, pool);
 }
 

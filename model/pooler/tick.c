@@ -33,6 +33,14 @@ static void look_at_limits(Pooler *p, guint process) {
   }
 }
 
+/* More than there may be: those that nobody uses go (PgBouncer: check_pool_size). */
+static void close_too_many(Pooler *p, guint pool) {
+  const PoolConfig *c = pool_config(p, pool);
+  guint most = (guint)(c->size + c->reserve);
+  if (!c->openings_carry) return;
+  for (guint n = pool_total(p, pool); n > most && pool_at(p, pool)->n_idle; n--) pool_close_idle(p, pool);
+}
+
 static void pass(Pooler *p, guint process) {
   look_at_limits(p, process);
   carriers_expire(p, process);
@@ -41,6 +49,7 @@ static void pass(Pooler *p, guint process) {
     return;
   }
   for (guint i = pool_of(p, process, 0); i < pool_of(p, process, 0) + p->pools_each; i++) {
+    close_too_many(p, i);
     bool carried = carrier_next(p, i);
     if (carried && pool_config(p, i)->carrier_starves) continue;
     pool_grow(p, i, POKE_TICK);

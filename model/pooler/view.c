@@ -50,6 +50,14 @@ static guint owners(const Pooler *p, guint pool) {
   return n;
 }
 
+/* Beside pool_size, as carriers are: for a cancel there may be up to twice as many (launch_new_connection). One that
+ * logs in, as nobody waited any more, stays until the pass finds that there are too many. */
+static guint opened_for_cancels(const Pooler *p, guint pool) {
+  guint n = 0;
+  EACH_SERVER(p, pool, s) n += s->state != SV_CLOSING && s->flags & SVF_FOR_CANCEL;
+  return n;
+}
+
 PoolView pooler_pool(const Pooler *p, guint pool) {
   const Pool *pl = &p->pools[pool];
   const PoolConfig *c = pool_config(p, pool);
@@ -62,7 +70,7 @@ PoolView pooler_pool(const Pooler *p, guint pool) {
   v.listed_twice = listed_twice(p, pool);
   v.counted_taken = taken_len(p, pool);
   v.owners = owners(p, pool);
-  v.size = (guint)c->size;
+  v.size = (guint)c->size + opened_for_cancels(p, pool);
   v.reserve = (guint)c->reserve;
   /* The end of one that closes looks whether another is needed. */
   v.opening_or_poked =

@@ -88,6 +88,7 @@ static void bind_words(const Scenario *s, int entry, PoolConfig *c) {
   c->handoff = (Handoff)WORD("handoff", "confirm", "record_then_send");
   c->poke = (Poke)WORD("growth.poke", "request", "tick", "each_opening");
   c->full_by_equality = WORD("full", "at_least", "equality");
+  c->carrier_opens_once = WORD("carrier_opens", "until_carried", "arrival");
   c->retry_from_start = WORD("login_retry_from", "failure", "attempt");
   c->own.clears = (Clears)WORD("own.clears", "none", "transaction", "session");
   c->react.refused = REACT("refused");

@@ -226,6 +226,10 @@ static const KeyInfo rows[] = {
      .about =
          "A connection that has come up takes the first cancel that waits for one, and logs in where none does: no "
          "cancel has a connection of its own. With carrier: one_at_a_time_cap."},
+    {"@pool.carrier_opens", K_WORD, .dflt = "until_carried", .words = "until_carried arrival",
+     .example = "pooler: {openings_carry: true, carrier_opens: arrival}",
+     .about = "When a connection is opened for a cancel that waits: again and again, or when it comes and never after; "
+              "then it waits for what is opened for others. With openings_carry."},
     {"@pool.login_retry_from", K_WORD, .dflt = "failure", .words = "failure attempt",
      .example = "pooler: {login_retry_from: attempt}",
      .about = "When server_login_retry begins: with the failure, or with the attempt that failed."},
