@@ -80,6 +80,21 @@ for after in 0 3 7 12 18 25 33 42 60 90 150 400 900; do
   for _ in {1..20}; do [[ -z $(ls "$TMPDIR") ]] || sleep 0.1; done
   nothing_left "after SIGKILL, $after ms"
 done
+# The pooler itself, killed: while it starts it was never ready (4), later it is a crash (1).
+for after in 0 5 20 100 500; do
+  "${long[@]}" >"$OUT" 2>"$ERR" &
+  tool=$!
+  for _ in {1..200}; do victim=$(pgrep -P "$tool" -x pgbouncer) && break; done
+  sleep "0.$(printf %03d "$after")"
+  begin=$(date +%s%3N)
+  kill -KILL "$victim" 2>/dev/null
+  wait "$tool"
+  status=$? ms=$(($(date +%s%3N) - begin))
+  check "the pooler's SIGKILL after $after ms ($status)" test "$status" = 1 -o "$status" = 4
+  check "its SIGKILL after $after ms is seen within 2 s ($ms ms)" test "$ms" -lt 2000
+  check "and told" grep -q 'ended by signal 9 (Killed)' "$OUT" "$ERR"
+  nothing_left "after the pooler's SIGKILL, $after ms"
+done
 # Model and binary side by side, and many orders.
 for after in 20 300 800; do
   ends TERM "$after" "$STAMPEDE" live --conform pool-sizing s29-shared-cap-bad --pooler "$pooler"

@@ -95,9 +95,8 @@ LiveGate *live_gate_new(const GateConfig *c, GError **error) {
   g->lines = g_array_new(FALSE, TRUE, sizeof(GateLine));
   g->processes = g_array_new(FALSE, TRUE, sizeof(GateProcess));
   g->members = g_array_new(FALSE, TRUE, sizeof(GateMember));
-  g->dir = find_faketime(g, error) && find_user(g, error) ? g_dir_make_tmp("stampede-live-XXXXXX", error) : NULL;
-  bool ok = g->dir && gate_sweeper_start(g, error) && make_members(g, error) && make_clock(g, error) &&
-            listen_at_gate(g, error) && copy_library(g, error);
+  bool ok = find_faketime(g, error) && find_user(g, error) && gate_sweeper_start(g, error) && make_members(g, error) &&
+            make_clock(g, error) && listen_at_gate(g, error) && copy_library(g, error);
   g->config.user = g->config.library = NULL; /* the caller's, and used up */
   if (ok) return g;
   live_gate_free(g);

@@ -64,7 +64,7 @@ int gate_member_of(const LiveGate *g, pid_t pid); /* whose first process that is
 
 /* gate_sweeper.c */
 typedef enum { GATE_GONE, GATE_THERE, GATE_LEADS } GateToSweep; /* leads: a group of its own, to be killed with it */
-bool gate_sweeper_start(LiveGate *g, GError **error);
+bool gate_sweeper_start(LiveGate *g, GError **error);           /* and the run's directory is there */
 void gate_sweeper_tell(const LiveGate *g, pid_t process, GateToSweep what);
 
 /* gate_processes.c */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,13 +122,23 @@ static void close_all_but(int from) {
   close_range((unsigned)from + 1, ~0u, 0);
 }
 
-static void __attribute__((noreturn)) sweep(const char *dir, int from, uid_t owner) {
+/* It makes the directory that it is to remove, so that there is none which nobody would. What it says: the path, or '!'
+ * and the reason why not. Shorter than a pipe's unit, so it is read whole. */
+static char *make_directory(int to) {
+  g_autoptr(GError) error = NULL;
+  char *dir = g_dir_make_tmp("stampede-live-XXXXXX", &error);
+  g_autofree char *said = dir ? g_strdup(dir) : g_strconcat("!", error->message, NULL);
+  (void)!write(to, said, strlen(said)); /* the tool may be gone: then there is no more to read either */
+  return dir;
+}
+
+static void __attribute__((noreturn)) sweep(int from, int to, uid_t owner) {
   static Members m;
+  static const int deaf[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+  for (guint i = 0; i < G_N_ELEMENTS(deaf); i++) signal(deaf[i], SIG_IGN);
   setsid();
+  const char *dir = make_directory(to);
   close_all_but(from);
-  signal(SIGINT, SIG_IGN);
-  signal(SIGTERM, SIG_IGN);
-  signal(SIGHUP, SIG_IGN);
   for (;;) {
     Told t;
     ssize_t n = read(from, &t, sizeof t);
@@ -138,22 +149,38 @@ static void __attribute__((noreturn)) sweep(const char *dir, int from, uid_t own
   remove_shared(&m, owner);
   for (guint i = 0; i < m.n; i++) remove_faketime(m.all[i]);
   for (guint i = 0; i < MIN(m.n_ended, MEMBERS_MOST); i++) remove_faketime(m.ended[i]);
-  nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  if (dir) nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
   _exit(0);
 }
 
+/* What it says of its directory. */
+static bool hear_directory(LiveGate *g, int from, GError **error) {
+  char said[PIPE_BUF + 1];
+  ssize_t n;
+  do n = read(from, said, PIPE_BUF);
+  while (n < 0 && errno == EINTR);
+  close(from);
+  said[MAX(n, 0)] = '\0';
+  if (n > 0 && *said != '!') return g->dir = g_strdup(said), true;
+  g_set_error(error, GATE_ERROR, 0, "a directory for the run: %s", n > 0 ? said + 1 : "its keeper has ended");
+  return false;
+}
+
 bool gate_sweeper_start(LiveGate *g, GError **error) {
-  int ends[2];
+  int ends[2], says[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return gate_fail(error, "pipe");
+  if (pipe2(says, O_CLOEXEC) != 0) return close(ends[0]), close(ends[1]), gate_fail(error, "pipe");
   g->sweeper = fork();
-  if (g->sweeper < 0) return gate_fail(error, "fork");
   if (g->sweeper == 0) {
     close(ends[1]);
-    sweep(g->dir, ends[0], g->uid);
+    sweep(ends[0], says[1], g->uid);
   }
   close(ends[0]);
+  close(says[1]);
   g->pipe = ends[1];
-  return true;
+  if (g->sweeper > 0) return hear_directory(g, says[0], error);
+  close(says[0]);
+  return gate_fail(error, "fork");
 }
 
 void gate_sweeper_tell(const LiveGate *g, pid_t process, GateToSweep what) {

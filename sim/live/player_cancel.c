@@ -142,17 +142,28 @@ static bool runs(const Live *l, const Sent *x) {
   return e->query == x->query && !x->stale && e->server_conn >= 0 && host_runs(l, (guint)e->server_conn);
 }
 
+/* Whom a pooler keeps: what it opens is theirs (PgBouncer opens the next carrier when it has dropped a cancel). */
+static guint still_waiting(const Live *l) {
+  guint n = 0;
+  for (guint i = 0; i < l->sent->len; i++) n += SENT(l, i)->at_pooler && !SENT(l, i)->gone;
+  return n;
+}
+
 /* At a server, or on its way there: a pooler that sends and forgets opens its connection and closes the client's in one
  * go, and what it has sent is read when that connect is over. */
 static bool is_under_way(const Live *l, guint sent) {
   const Sent *x = SENT(l, sent);
+  guint carriers = 0;
+  bool one_came = false;
   for (guint i = 0; i < l->conns->len; i++) {
     const Conn *c = CONN(l, i);
     if (c->kind != CONN_SERVER) continue;
-    bool silent = c->fd >= 0 && !c->number && !c->key_len;
-    if (c->cancel == (int)sent || (silent && c->carrier && c->came_ns == x->gone_ns)) return true;
+    if (c->cancel == (int)sent) return true;
+    bool silent = c->fd >= 0 && !c->number && !c->key_len && c->carrier;
+    carriers += silent;
+    one_came |= silent && c->came_ns == x->gone_ns;
   }
-  return false;
+  return one_came && carriers > still_waiting(l);
 }
 
 void cancels_settle(Live *l) {
