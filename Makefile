@@ -18,7 +18,7 @@ Q       := $(if $(V),,@)
 FUZZ_CC ?= clang
 FUZZ_TIME ?= 10
 # Suites that `make test` also runs under valgrind: quick ones over the code that juggles memory.
-MEMCHECK ?= test_arena test_coro test_ledger
+MEMCHECK ?= test_arena test_coro test_ledger test_wire test_wire_login
 
 # Goals that work before the libraries are there; every other one says in a line what to do.
 BARE_GOALS := help deps test demo clean uninstall
