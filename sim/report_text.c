@@ -75,12 +75,12 @@ static void text_hot_spot(const HotSpotRow *h, GString *out) {
   g_string_append_printf(out, h->source ? "  %-24s  %-32s  %s\n" : "  %-24s  %s\n", h->structure, h->site, h->source);
 }
 
-/* What costs neither faults nor time is no hot spot. */
+/* What costs neither faults nor time that could be read here is no hot spot. */
 static void text_hot_spots(const RunResult *r, GString *out, guint most) {
   guint shown = 0;
   for (guint i = 0; i < r->hotspots->len && shown < most; i++) {
     const HotSpotRow *h = &g_array_index(r->hotspots, HotSpotRow, i);
-    if (h->faults == 0 && h->ms == 0) continue;
+    if (h->faults == 0 && h->ms < 0.0005) continue;
     if (!shown++) g_string_append(out, "\n  faults      %        ms  under lock  structure                 site\n");
     text_hot_spot(h, out);
   }

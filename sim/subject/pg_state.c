@@ -5,6 +5,7 @@
 
 static uint64_t read_at(const char *base, PgPlace at, int index) {
   uint64_t value = 0;
+  g_assert(base);
   if (!at.there || at.f.size > 8) return 0;
   memcpy(&value, base + at.f.offset + (uint64_t)index * at.f.size, at.f.size); /* little-endian */
   return value;
