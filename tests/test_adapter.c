@@ -63,8 +63,7 @@ static GHashTable *read_back(const char *text) {
       section = many ? g_strdup_printf("%s.%u", name, tables++) : g_strdup(name);
       continue;
     }
-    if (!is) fprintf(stderr, "no line of such a file: %s\n", l);
-    CU_ASSERT_FATAL(is != NULL);
+    if (!is) g_error("no line of such a file: %s", l);
     g_autofree char *key = g_strstrip(g_strndup(l, (gsize)(is - l))), *value = g_strstrip(g_strdup(is + 1));
     char *name = g_strdup_printf("%s.%s", section, key);
     expect(g_hash_table_insert(all, name, unquoted(value))); /* each once */
