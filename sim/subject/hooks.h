@@ -5,7 +5,7 @@
 
 /* Lines of shared memory that the process that runs has touched since it runs, by their address modulo: its page is
  * mapped, the line its own, so that one more access is only counted. Forgotten when another runs. */
-enum { HOOKS_LINE = 64, HOOKS_SEEN = 64 };
+enum { HOOKS_LINE = 64, HOOKS_SEEN = 64, HOOKS_SIZES = 5 /* 1, 2, 4, 8, 16 bytes */ };
 #define HOOKS_BY_ELEMENT UINT32_C(0x80000000)
 
 typedef struct {
@@ -13,8 +13,14 @@ typedef struct {
   uintptr_t last_line; /* its address */
   /* a word of each element of an array, whose stores are counted apart, beside the process's own */
   uintptr_t watch_first, own_word; /* the first element's */
-  uint64_t watch_inverse, watched; /* watched: how many elements; 0: none, now */
+  uint64_t watch_inverse;
+  uint64_t watched[HOOKS_SIZES]; /* how many elements, now, at the size of their word; 0: none of this size */
   uint32_t watch_twos, watch_size;
+  /* The 64 pages where the last of those stores went: from `group_at`, of `group_bytes` (0: nowhere); their bits in
+   * the page table, and what those were when their pages were last counted. */
+  uintptr_t group_at;
+  uint64_t group_bytes, *group_bits, group_before;
+  int64_t counted; /* of those stores: nothing had to be looked at, each fetched its line from another */
   int64_t followers;
   const void *follower_pc;
   uintptr_t base; /* shared memory that is counted is [base, base + size) */
@@ -25,12 +31,12 @@ typedef struct {
   /* cache lines: who touched each last; NULL: not counted. Those of followers' words are kept by element, next to each
    * other as they are met: line_owner then says HOOKS_BY_ELEMENT and which one. NULL: they are not */
   uint32_t *line_owner, *word_owner, owner;
-  AddressSpace *as; /* of the process that runs */
-  MemoryHot *hot;   /* of `as`, or one that has no page: then every access takes the long way */
   guint page_shift;
+  AddressSpace *as;         /* of the process that runs */
+  MemoryHot *hot;           /* of `as`, or one that has no page: then every access takes the long way */
   Touch follower;           /* what those stores did, */
-  int64_t mapped;           /* and how many pages of `as` they mapped that it has not counted yet */
   uint64_t watch_count;     /* what `watched` is while shared memory is counted */
+  bool watch_whole;         /* no such word lies in two pages, or lines */
   uint8_t atomic;           /* of the access under way: 0, else 1 + its memory order */
   uint8_t unless;           /* and that of a compare-and-exchange which fails */
   bool update;              /* it loads and stores as one */
@@ -38,6 +44,8 @@ typedef struct {
   uintptr_t seen[HOOKS_SEEN];
 } Hooks;
 extern Hooks hooks;
+/* bytes 0: none. In force when hooks_count says so. */
 void hooks_watch(uintptr_t at, uint64_t bytes, uint32_t stride, uint32_t offset, uint32_t size);
-void hooks_settle(void); /* what `mapped` says goes to `as` and `follower` */
-void hooks_forget(void); /* what was seen: others may have run since */
+void hooks_count(uint64_t size); /* shared memory is counted: so many bytes of it; 0: none */
+void hooks_settle(void);         /* what has been put off is counted: to `as`, `followers`, `follower` */
+void hooks_forget(void);         /* what was seen: others may have run since */

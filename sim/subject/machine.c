@@ -194,8 +194,7 @@ static void enter(Subject *s, Proc *p) {
   hooks.base = (uintptr_t)s->base;
   hooks.image = (uintptr_t)image_code(s->image).start;
   hooks.image_bytes = image_code(s->image).bytes;
-  hooks.size = s->starting || s->looking ? 0 : segment_size(s->segment);
-  hooks.watched = hooks.size ? hooks.watch_count : 0;
+  hooks_count(s->starting || s->looking ? 0 : segment_size(s->segment));
   static MemoryHot never = {.of = {[0 ... HOT_TABLES - 1] = {UINT64_MAX, NULL}}};
   hooks.as = p->as;
   hooks.hot = p->as && !s->record && !s->interleave ? (MemoryHot *)p->as : &never;
@@ -213,7 +212,7 @@ static void leave(Subject *s) {
   hooks_settle();
   s->running->last_line = hooks.last_line;
   s->running = NULL;
-  hooks.size = hooks.watched = 0;
+  hooks_count(0);
 }
 
 static void keep_fault(Subject *s) {

@@ -140,7 +140,7 @@ void subject_save(const Subject *s, int process, GByteArray *to);
 size_t subject_saved_bytes(const Subject *s, const guint8 *from);
 void subject_go_back(Subject *s, int process, const guint8 *from);
 
-/* ---- interleave*.c, on a subject's stack: what objects.c and hooks.c leave to it ---- */
+/* ---- interleave*.c, on a subject's stack: what objects.c, touch.c and hooks.c leave to it ---- */
 void interleave_access(const void *pc, uint64_t at, uint64_t bytes, MemAccess access);
 void interleave_fence(int order, const void *pc);
 void interleave_exchange_failed(void);                         /* the access just made: a compare that did not hold */
@@ -163,7 +163,7 @@ void interleave_store(volatile void *word, uint8_t value); /* with what was done
 /* ---- signals.c ---- */
 StmSemaphore subject_make_signals(Subject *s, int process, const char *name); /* of one that has none yet */
 
-/* ---- ends.c, hooks.c, for spinlocks.c ---- */
+/* ---- ends.c, atomics.c, for spinlocks.c ---- */
 void subject_spin(const void *pc);
 void subject_touch_atomic(const volatile void *at, uint64_t bytes, MemAccess access, bool update, int order,
                           const void *pc);

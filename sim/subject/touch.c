@@ -1,0 +1,167 @@
+/* touch.c - the long way of an access: wild ones, other memory, faults, several lines, recording; and stores to another
+ * element's watched word (a follower's pgxactoff), which are counted apart, faults and all. */
+#include "sim/subject/touch.h"
+#include "model/memory/bits.h"
+
+Hooks hooks;
+
+void hooks_watch(uintptr_t at, uint64_t bytes, uint32_t stride, uint32_t offset, uint32_t size) {
+  uint32_t twos = stride ? (uint32_t)__builtin_ctz(stride) : 0;
+  uint64_t odd = stride >> twos, inverse = odd; /* right in three bits; each round doubles them (Newton) */
+  for (int bits = 3; bits < 64; bits *= 2) inverse *= 2 - odd * inverse;
+  g_assert(!stride || odd * inverse == 1);
+  hooks.watch_first = at + offset;
+  hooks.watch_inverse = inverse, hooks.watch_twos = twos, hooks.watch_size = size;
+  hooks.watch_count = stride ? bytes / stride : 0;
+  hooks.watch_whole = stride && HOOKS_LINE % size == 0 && stride % size == 0 && hooks.watch_first % size == 0;
+}
+
+void hooks_count(uint64_t size) {
+  hooks.size = size;
+  for (guint i = 0; i < HOOKS_SIZES; i++)
+    hooks.watched[i] = size && UINT32_C(1) << i == hooks.watch_size ? hooks.watch_count : 0;
+}
+
+/* Others may map pages among the 64 from now on. */
+static void leave_group(void) {
+  if (!hooks.group_bytes) return;
+  int mapped = bits_count(*hooks.group_bits & ~hooks.group_before);
+  hooks.hot->pages += (uint64_t)mapped;
+  hooks.follower.write_faults += mapped;
+  hooks.group_bytes = 0;
+}
+
+void hooks_settle(void) {
+  leave_group();
+  hooks.followers += hooks.counted;
+  if (hooks.word_owner) hooks.follower.lines += hooks.counted;
+  hooks.counted = 0;
+}
+
+/* ---- what is not shared, and what nobody may touch ---- */
+
+static bool within(const void *p, const char *start, size_t bytes) {
+  return (const char *)p >= start && (const char *)p < start + bytes;
+}
+
+/* Memory that is not shared: the subject's variables, what it allocated, its stack. While `start` runs shared memory is
+ * among it. Anything else is a wild access. */
+static __attribute__((cold)) void check_private(const void *p, const void *pc) {
+  Subject *s = subject_here;
+  ImageRange image = image_code(s->image);
+  if (within(p, image.start, image.bytes) || within(p, s->heap, (size_t)(s->heap_end - s->heap))) return;
+  if ((s->starting || s->looking) && within(p, s->base, s->reserved)) {
+    if (s->interleave) interleave_looked((uint64_t)((const char *)p - s->base));
+    return;
+  }
+  guint last = s->structures->len - 1;
+  const Structure *nearest = &g_array_index(s->structures, Structure, last);
+  for (guint i = last; i > 0 && s->base + nearest->base > (const char *)p; i--)
+    nearest = &g_array_index(s->structures, Structure, i);
+  subject_broken(pc, "access to %s outside its memory (nearest: %s)", p ? "an address" : "NULL",
+                 nearest->name ? nearest->name : "nothing");
+}
+
+void touch_private(const void *p, const void *pc) {
+  const char *frame = __builtin_frame_address(0);
+  if ((const char *)p - frame < (64 << 10) && (const char *)p >= frame) return; /* its stack, above this frame */
+  check_private(p, pc);
+}
+
+static __attribute__((cold, noinline)) void too_long(const void *pc) {
+  subject_broken(pc, "endless: %" G_GINT64_FORMAT " accesses to shared memory in one call", subject_here->accesses);
+}
+
+/* ---- shared memory ---- */
+
+/* Within a page. */
+static void touch_part(const void *pc, uint64_t at, uint64_t bytes, MemAccess access) {
+  Subject *s = subject_here;
+  Proc *p = s->running;
+  Touch before, after = {0};
+  memory_touch(p->as, at, bytes, access, &after);
+  int64_t faults = after.read_faults + after.write_faults;
+  if (!faults && !after.tlb_l2_hits && !after.tlb_misses) return;
+  Row *row = subject_row(s, pc, at);
+  before = row->touch;
+  row->touch = (Touch){before.read_faults + after.read_faults,
+                       before.write_faults + after.write_faults,
+                       before.around + after.around,
+                       before.tables + after.tables,
+                       before.lines + after.lines,
+                       before.seq_lines + after.seq_lines,
+                       before.tlb_l2_hits + after.tlb_l2_hits,
+                       before.tlb_misses + after.tlb_misses};
+  p->use.faults += faults;
+  if (at - s->faults_base < s->faults_bytes) p->faults_in += faults;
+}
+
+static void long_way(const void *pc, uint64_t at, uint64_t bytes, MemAccess access) {
+  Subject *s = subject_here;
+  if (s->interleave) return interleave_access(pc, at, bytes, access);
+  uint64_t page = UINT64_C(1) << hooks.page_shift;
+  leave_group();
+  if (s->record) s->record(s->record_data, at, bytes, access == MEM_WRITE);
+  for (uint64_t end = at + bytes, next; at < end; at = next) {
+    next = MIN((at & ~(page - 1)) + page, end);
+    touch_part(pc, at, next - at, access);
+  }
+}
+
+void touch(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
+  uint64_t at = (uintptr_t)p - hooks.base;
+  if (G_UNLIKELY(at >= hooks.size)) return touch_private(p, pc);
+  uint64_t element = touch_element_of((uintptr_t)p);
+  bool watched = access == MEM_WRITE && element < hooks.watch_count && bytes == hooks.watch_size;
+  if (watched && (uintptr_t)p != hooks.own_word) return touch_follower((uintptr_t)p, element, pc);
+  if (G_UNLIKELY(--hooks.left < 0)) too_long(pc);
+  hooks.stores += access == MEM_WRITE;
+  uintptr_t last_line = touch_line_of((uintptr_t)p + bytes - 1);
+  for (uintptr_t line = touch_line_of((uintptr_t)p); hooks.line_owner && line <= last_line; line += HOOKS_LINE)
+    touch_line(line);
+  bool one_page = at >> hooks.page_shift == (at + bytes - 1) >> hooks.page_shift;
+  if (G_UNLIKELY(!one_page || !touch_is_mapped(at))) long_way(pc, at, bytes, access);
+}
+
+/* ---- followers ---- */
+
+/* The row is made where its callers can be seen. */
+static void follower_from(const void *pc) {
+  hooks.follower_pc = pc;
+  subject_row(subject_here, pc, hooks.watch_first - hooks.base);
+}
+
+static void record_follower(uint64_t at) {
+  const Subject *s = subject_here;
+  leave_group();
+  memory_touch(hooks.as, at, hooks.watch_size, MEM_WRITE, &hooks.follower);
+  if (s->record) s->record(s->record_data, at, hooks.watch_size, true);
+}
+
+/* From here on hooks.c counts by itself, while the next one is near. Where lines are counted, only if by element. */
+static void enter_group(uint64_t at, uint64_t *bits) {
+  bool simple = hooks.watch_whole && (hooks.word_owner || !hooks.line_owner);
+  if (bits == hooks.group_bits && hooks.group_bytes) return;
+  leave_group();
+  hooks.group_bits = bits;
+  hooks.group_before = *bits;
+  hooks.group_at = hooks.base + (at >> hooks.page_shift >> 6 << 6 << hooks.page_shift);
+  hooks.group_bytes = simple ? UINT64_C(64) << hooks.page_shift : 0;
+}
+
+void touch_follower(uintptr_t p, uint64_t element, const void *pc) {
+  uint64_t at = p - hooks.base, page = at >> hooks.page_shift;
+  uint64_t *bits = memory_hot_word(hooks.hot, page);
+  if (G_UNLIKELY(--hooks.left < 0)) too_long(pc);
+  hooks.followers++;
+  if (hooks.follower_pc != pc) follower_from(pc);
+  if (hooks.word_owner)
+    touch_owner(&hooks.word_owner[element], touch_line_of(p), &hooks.follower.lines, &hooks.follower.seq_lines);
+  else if (hooks.line_owner)
+    touch_owner(&hooks.line_owner[at / HOOKS_LINE], touch_line_of(p), &hooks.follower.lines, &hooks.follower.seq_lines);
+  if (!bits || !hooks.watch_whole) return record_follower(at);
+  enter_group(at, bits);
+  uint64_t bit = UINT64_C(1) << (page & 63);
+  if (!hooks.group_bytes && !(*bits & bit)) hooks.hot->pages++, hooks.follower.write_faults++;
+  *bits |= bit;
+}
