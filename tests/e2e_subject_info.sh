@@ -200,3 +200,13 @@ if command -v clang >/dev/null && [[ $(uname -m) == x86_64 ]]; then
   check_contains "list.c:13: xaddl"
   check_contains "list.h:2: movl \$1,"
 fi
+
+# --- glue is told of members, which have no symbols: as the tree is, and as a patch leaves it
+grep -q '^glue:' "$tree/list.yaml" || echo 'glue: [names.c]' >>"$tree/list.yaml"
+sed -i 's,^glue: .*,glue: [glue/names.c],' "$tree/list.yaml"
+printf '#include "needs.h"\n#ifndef NAMES_mark\n#error no mark\n#endif\n#ifdef NAMES_patched\n#error patched\n#endif\n' >"$tree/glue/names.c"
+check_status 0 build -o "$SCRATCH/names.so"
+sed -i 's/char mark;/char patched;/' "$tree/src/list.c"
+check_status 2 build -o "$SCRATCH/names.so"
+check_contains "#error no mark" "$ERR"
+check_contains "#error patched" "$ERR"

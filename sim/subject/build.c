@@ -168,7 +168,31 @@ static int by_text(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* NEED_x: the sources use x and do not define it; HAS_x: they define it. */
+/* A struct's members have no symbols; their names stand in the debug information. */
+static bool sources_name(const Build *b, const char *name) {
+  g_autofree char *quoted = g_strdup_printf("\"%s\"", name);
+  bool named = false;
+  for (guint i = 0; i + 1 < b->objects->len && !named; i++) {
+    g_autofree char *path = object_for(b, "source", i, ".s"), *text = NULL;
+    named = g_file_get_contents(path, &text, NULL, NULL) && strstr(text, quoted);
+  }
+  return named;
+}
+
+/* What a file of glue asks for by NAMES_x. */
+static bool add_names(const Build *b, const char *path, GString *text, GError **error) {
+  g_autofree char *glue = NULL;
+  if (!g_file_get_contents(path, &glue, NULL, error)) return false;
+  g_autoptr(GRegex) asked = g_regex_new("\\bNAMES_(\\w+)", 0, 0, NULL);
+  g_autoptr(GMatchInfo) found = NULL;
+  for (g_regex_match(asked, glue, 0, &found); g_match_info_matches(found); g_match_info_next(found, NULL)) {
+    g_autofree char *name = g_match_info_fetch(found, 1);
+    if (sources_name(b, name)) g_string_append_printf(text, "#undef NAMES_%s\n#define NAMES_%s 1\n", name, name);
+  }
+  return true;
+}
+
+/* NEED_x: the sources use x and do not define it; HAS_x: they define it; NAMES_x: something in them is called x. */
 static bool write_needs(const Build *b, const Symbols *s, GError **error) {
   g_autoptr(GString) text = g_string_new(NULL);
   g_autofree char *path = g_build_filename(b->folder, "needs.h", NULL);
@@ -178,6 +202,10 @@ static bool write_needs(const Build *b, const Symbols *s, GError **error) {
   for (guint i = 0; i < s->needed->len; i++)
     g_string_append_printf(text, "#define NEED_%s 1\n", ((const NeededSymbol *)s->needed->pdata[i])->name);
   for (guint i = 0; i < n_defined; i++) g_string_append_printf(text, "#define HAS_%s 1\n", (const char *)defined[i]);
+  for (guint i = 0; b->m->glue[i]; i++) {
+    g_autofree char *glue = g_build_filename(b->m->folder, b->m->glue[i], NULL);
+    if (!add_names(b, glue, text, error)) return false;
+  }
   return g_file_set_contents(path, text->str, (gssize)text->len, error);
 }
 

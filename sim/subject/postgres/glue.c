@@ -707,6 +707,16 @@ static void snapshot_entry(int64_t unused) {
 #define TRANSACTIONS ShmemVariableCache
 #endif
 
+/* Where its place in the dense arrays is kept: in PGPROC, or with the patch of the mailing list in an array of its own.
+ */
+static const int *place_in_arrays(void) {
+#ifdef NAMES_pgxactoffs
+  return &ProcGlobal->pgxactoffs[MyProc - ProcGlobal->allProcs];
+#else
+  return &MyProc->pgxactoff;
+#endif
+}
+
 /* What GetNewTransactionId does to shared memory: the next xid, advanced, and shown in PGPROC and its dense array, all
  * under XidGenLock. */
 static void begin_with_xid(int64_t unused) {
@@ -718,8 +728,9 @@ static void begin_with_xid(int64_t unused) {
   stm_touch(&TRANSACTIONS->nextXid, sizeof TRANSACTIONS->nextXid, true);
   TransactionId xid = XidFromFullTransactionId(TRANSACTIONS->nextXid);
   FullTransactionIdAdvance(&TRANSACTIONS->nextXid);
-  stm_touch(&MyProc->pgxactoff, sizeof MyProc->pgxactoff, false);
-  TransactionId *mirror = &ProcGlobal->xids[MyProc->pgxactoff];
+  const int *place = place_in_arrays();
+  stm_touch(place, sizeof *place, false);
+  TransactionId *mirror = &ProcGlobal->xids[*place];
   stm_touch(mirror, sizeof xid, true);
   *mirror = xid;
   stm_touch(&MyProc->xid, sizeof xid, true);
