@@ -154,5 +154,6 @@ void report_json(const RunResult *r, Output *o) {
   output_str(o, ", \"peak_rss_mb\": ");
   output_double(o, r->peak_rss_mb);
   if (r->start_ms > 0) output_str(o, ", \"start_ms\": "), output_double(o, r->start_ms);
+  if (r->last_words) output_str(o, ", \"last_words\": "), output_nullable(o, r->last_words);
   output_str(o, "}\n}\n");
 }

@@ -128,7 +128,9 @@ void report_text(const RunResult *r, GString *out, bool color, guint hot_spots) 
     report_number(out, 1, u->ms);
     g_string_append(out, " ms, which no mechanism explains\n");
   }
-  if (r->stopped) g_string_append_printf(out, "\n  ended early: %s\n", r->stopped);
+  if (r->stopped) g_string_append_printf(out, "\n  ended early: %s", r->stopped);
+  if (r->stopped && r->last_words) g_string_append_printf(out, "; its last words:\n%s", r->last_words);
+  if (r->stopped) g_string_append_c(out, '\n');
   if (r->caveat) g_string_append_printf(out, "\n  %s\n", r->caveat);
   g_string_append_printf(out, "\n%s%s%s  ", paint(color, verdict_color(r->verdict)), run_verdict_word(r->verdict),
                          paint(color, "\033[0m"));

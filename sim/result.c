@@ -51,6 +51,7 @@ void run_result_free(RunResult *r) {
   g_free(r->subject);
   g_free(r->profile);
   g_free(r->stopped);
+  g_free(r->last_words);
   g_free(r->caveat);
   g_free(r->point);
   g_array_unref(r->checks);

@@ -68,6 +68,7 @@ typedef struct {
   bool late;                     /* RunOptions.deadline_us ended it */
   bool limited;                  /* it ended at a limit: what it would still have shown is open */
   char *stopped;                 /* why it ended early, in words; NULL: it did not */
+  char *last_words;              /* of a real pooler's log, where that ended the run; differs between runs */
   char *caveat;                  /* why it is worth less than others, in words; NULL: it is not */
   bool real_clock;               /* of a real pooler: time has passed */
   GArray *checks, *expectations; /* of CheckResult, Expectation */

@@ -131,7 +131,7 @@ static void lists(Pack *p, RunResult *r, const CheckTable *table) {
 }
 
 static void all(Pack *p, RunResult *r, const CheckTable *table) {
-  char **texts[] = {&r->command, &r->scenario, &r->subject, &r->profile, &r->point, &r->stopped};
+  char **texts[] = {&r->command, &r->scenario, &r->subject, &r->profile, &r->point, &r->stopped, &r->last_words};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) text(p, texts[i]);
   VALUE(p, r->seed);
   VALUE(p, r->verdict);

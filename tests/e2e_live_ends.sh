@@ -39,7 +39,14 @@ checks:  [no-deadlock]
 END
 check_status 1 live "$SCRATCH/retries.yaml"
 check_contains "violated after step"
-check_contains "nothing goes on; client a waits"
+check_contains "nothing goes on; client a waits; its last words:"
+# What the log says has pids and addresses: it stands under "measured", and all else is the same in every run.
+for i in 1 2; do
+  check_status 0 live tests/live/death-fenced.yaml --json
+  check_contains '"last_words": "'
+  grep -v '"measured"' "$OUT" >"$SCRATCH/ended.$i"
+done
+check_same "$SCRATCH/ended.1" "$SCRATCH/ended.2"
 # Limits of steps are kept here as anywhere, and are no failure.
 check_status 3 live tests/live/day.yaml --set max_steps=2000
 check_contains "ended early: the limit of 2000 steps (max_steps)"

@@ -92,13 +92,20 @@ int verdict_attribute(Live *l, guint cancel_conn, int target) {
   return oldest;
 }
 
+/* With its pids and addresses, so it stands beside the cause, which is the same in every run. */
+static void keep_last_words(Live *l) {
+  g_autofree char *log = live_gate_log_tail(l->gate, 5);
+  g_assert(!l->result->last_words);
+  l->result->last_words = g_strdup(*log ? log : "(none)");
+}
+
 void verdict_wrong(Live *l, const char *what) {
   bool told = l->over || l->resetting;
   l->wrong = l->over = true;
   if (told) return;
-  g_autofree char *log = live_gate_log_tail(l->gate, 5), *words = g_strdup_printf("the pooler %s", what);
-  l->result->stopped = g_strdup_printf("%s; its last words:\n%s", words, *log ? log : "(none)");
-  verdict_mark(l, POOLER_CRASH, words);
+  l->result->stopped = g_strdup_printf("the pooler %s", what);
+  keep_last_words(l);
+  verdict_mark(l, POOLER_CRASH, l->result->stopped);
 }
 
 /* Told to end, it may; else it is a crash, or it hangs. */
@@ -122,6 +129,7 @@ static const char *who_waits(const Live *l) {
 void verdict_stuck(Live *l) {
   l->over = true;
   l->result->stopped = g_strdup_printf("nothing goes on; client %s waits", who_waits(l));
+  keep_last_words(l);
   verdict_check(l, "no-deadlock", l->result->stopped);
 }
 
