@@ -124,10 +124,18 @@ uint64_t schedules_done(const SchedulesResult *r) {
   return r->schedules + r->redundant + r->cut;
 }
 
+static void tell_cut(Schedules *s, uint64_t done) {
+  enum { ENOUGH = 100 };
+  if (s->told_cut || !s->options->all_cut || done < ENOUGH) return;
+  s->told_cut = true;
+  if (s->result->cut == done) s->options->all_cut(s->program->data, s->result->cut_in, s->result->cut_at);
+}
+
 bool schedules_over(Schedules *s) {
   const SchedulesOptions *o = s->options;
   SchedulesResult *r = s->result;
   uint64_t done = schedules_done(r);
+  tell_cut(s, done);
   if (o->findings_max && r->findings->len >= o->findings_max && all_wanted(o, r))
     return r->stop = SCHEDULES_FOUND, true;
   if (o->interrupted && *o->interrupted) return r->stop = SCHEDULES_INTERRUPTED, true;

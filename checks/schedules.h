@@ -53,6 +53,8 @@ typedef struct {
       *shortest; /* dfs: of this finding the schedule of fewest steps is kept; longer ones are cut short. NULL: none */
   const volatile int *interrupted;           /* NULL: never */
   void (*at_end)(void *user, void *program); /* after each whole schedule; NULL: nothing */
+  /* Once, when the first hundred were cut, with where the first was; NULL: nothing. */
+  void (*all_cut)(void *program, guint process, const void *at);
   void *user;
   /* For tests that the search is caught when it is wrong: operations of these two kinds are taken to commute; every
    * Nth process to be tried is dropped. 0, 0: none. */

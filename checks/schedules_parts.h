@@ -12,6 +12,7 @@ typedef struct {
   uint64_t alive;    /* have not ended */
   guint preemptions; /* so far */
   unsigned added;
+  bool told_cut;
   gint64 began;
   double cpu_began;
 } Schedules;

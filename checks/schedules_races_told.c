@@ -169,7 +169,7 @@ static void text_race(const RaceTold *t, GString *out) {
   text_chain(t->chains[0], "first access ", out);
   text_chain(t->chains[1], "second access", out);
   for (guint i = 0; i < t->steps->len; i++)
-    g_string_append_printf(out, "%6u %s %s\n", i + 1, i == t->first_at || i + 1 == t->steps->len ? "*" : " ",
+    g_string_append_printf(out, "%6u %s %s\n", i, i == t->first_at || i + 1 == t->steps->len ? "*" : " ",
                            (const char *)t->steps->pdata[i]);
 }
 
@@ -220,7 +220,7 @@ static void json_race(const RaceTold *t, Output *o) {
   json_texts(t->chains[1], "second", o);
   output_str(o, ", ");
   output_key(o, "first_step");
-  output_uint(o, t->first_at + 1);
+  output_uint(o, t->first_at);
   output_str(o, ", ");
   json_texts(t->steps, "steps", o);
   output_str(o, "}");

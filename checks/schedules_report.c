@@ -42,7 +42,7 @@ static void text_told(const SubjectCheck *c, GString *out) {
     g_string_append_printf(out, "\ncounterexample %u: %u preemptions, %u steps%s\n", i + 1, t->preemptions,
                            t->steps->len, t->fewest ? " (the fewest)" : "");
     for (guint k = 0; k < t->steps->len; k++)
-      g_string_append_printf(out, "%6u %s\n", k + 1, (const char *)t->steps->pdata[k]);
+      g_string_append_printf(out, "%6u %s\n", k, (const char *)t->steps->pdata[k]);
     g_string_append_printf(out, "       broken: %s\n", t->words);
     if (t->trace) g_string_append_printf(out, "       trace: %s\n", t->trace);
   }

@@ -2,6 +2,7 @@
 #include "checks/schedules_subject.h"
 #include "checks/schedules_path.h"
 #include "sim/expect.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { SHRINK_SCHEDULES = 20000 };
@@ -131,6 +132,15 @@ static SchedulesResult *search(Bound *b, const SchedulesOptions *o) {
   }
 }
 
+/* While it is still at work, as that may take long. */
+static void tell_all_cut(void *program, guint process, const void *at) {
+  g_autofree char *where = place_words(program, process, at);
+  fprintf(stderr,
+          "stampede: the first schedules were all cut by --max-steps, the first with %s: a loop without an end? A "
+          "smaller --max-steps, --max-schedules or --max-time ends this sooner\n",
+          where);
+}
+
 /* --max-time is of all that check does. 0: any time. */
 static double seconds_left(const SchedulesOptions *o, gint64 began) {
   double gone = (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
@@ -213,6 +223,7 @@ SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectChec
     c->without = without_of(s);
     c->options = o->search;
     c->options.seed = scenario_seed(s);
+    c->options.all_cut = tell_all_cut;
     g_autoptr(GPtrArray) wanted = expected_broken(s);
     c->options.wanted = (const char *const *)wanted->pdata;
     c->tso = interleave_buffers(b.code) > 0;

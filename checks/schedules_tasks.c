@@ -85,7 +85,7 @@ void task_work(void *data, const GByteArray *in, GByteArray *out) {
   message_take(&r, head, sizeof head);
   take_frontier(&r, &f);
   for (guint i = 0; i < head[1]; i++) place(f.nodes, i)->next = place(f.nodes, i)->queued; /* another's to try */
-  o.findings_max = 0, o.max_schedules = 0;
+  o.findings_max = 0, o.max_schedules = 0, o.all_cut = NULL;
   schedules_search_init(&x, parent->s.program, &o, result);
   x.s.began = parent->s.began;
   x.level = (guint)head[0];

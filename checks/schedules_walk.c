@@ -124,7 +124,7 @@ static void work(void *data, const GByteArray *in, GByteArray *out) {
   message_take(&r, range, sizeof range);
   SchedulesOptions o = *parent->s->options;
   g_autoptr(SchedulesResult) result = schedules_result_new();
-  o.findings_max = 0, o.max_schedules = 0;
+  o.findings_max = 0, o.max_schedules = 0, o.all_cut = NULL;
   Search x;
   schedules_search_init(&x, parent->s->program, &o, result);
   Walks w = *parent;

@@ -71,15 +71,18 @@ ENTRY(looks_locked) {
   }
 }
 ENTRY(counts) { for (rounds = 0; !*cell; rounds++) { if (a) ++*other_cell; stm_spin(); } }
+ENTRY(garbles) { stm_panic(a ? "\xff" : "\xff\xfe"); }
 ENTRY(gives) { (void)a; stm_lock_release(lock); }
 static bool is_set(char *why, size_t size) { snprintf(why, size, "cell is %d", *cell); return *cell == 1; }
 #define E(name) {#name, "misdeed", name}
 static const StampedeEntry entries[] = {E(loops), E(idles), E(threads), E(forks), E(writes), E(prints), E(keeps), E(spins),
-  E(crosses), E(ups), E(downs), E(sets), E(asserts), E(panics), E(gives), E(waits), E(gives_up), E(kills), E(hears), E(hears_twice),
+  E(crosses), E(ups), E(downs), E(sets), E(asserts), E(panics), E(gives), E(waits), E(garbles), E(gives_up), E(kills), E(hears), E(hears_twice),
   E(stops_after), E(looks), E(looks_locked), E(counts)};
-static const StampedeCheck checks[] = {{"never-set", "cell is never 1", is_set, false}};
+static bool is_five(char *why, size_t size) { snprintf(why, size, "cell is %d", *cell); return *cell == 5; }
+static const StampedeCheck checks[] = {{"never-set", "cell is never 1", is_set, false},
+  {"five-at-end", "cell is not left at 5", is_five, true}};
 const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "bad", .about = "bad",
-  .start = start, .entries = entries, .n_entries = sizeof entries / sizeof *entries, .checks = checks, .n_checks = 1};
+  .start = start, .entries = entries, .n_entries = sizeof entries / sizeof *entries, .checks = checks, .n_checks = 2};
 END
 printf 'subject: bad\nabout: bad\nsources: [bad.c]\n' >bad.yaml
 check_status 0 "$STAMPEDE" subject build --manifest bad.yaml -o bad.so
@@ -109,6 +112,23 @@ check_status 0 "$STAMPEDE" check s.yaml --max-steps 500 --jobs 2 --set 'expect=[
 check_contains "first p1 at loops bad.c:$(line 'ENTRY(loops)')"
 does no-deadlock 1 'endless: three seconds of CPU in one call' idles
 check_contains "bad.c:$(line 'ENTRY(idles)')"
+
+# while it is at work, once the first hundred were all cut
+scenario no-deadlock loops loops >s.yaml
+check_status 3 "$STAMPEDE" check s.yaml --max-steps 200 --max-schedules 120 --set 'expect=[{check: no-deadlock, verdict: holds}]'
+check_contains 'stampede: the first schedules were all cut by --max-steps, the first with p' "$ERR"
+check_contains 'at most 200 steps'
+
+# --- a check of the end is judged in a deadlock too, by run as by check
+printf 'scenario: s\nabout: s\nsubject: ./bad.so\nprocesses:\n  - {name: p, script: [downs, {call: sets, with: 5}, downs]}\n' >s.yaml
+for command in run check; do
+  check_status 1 "$STAMPEDE" $command s.yaml
+  check "$command judges it" grep -Eq 'five-at-end +violated.*cell is 5' "$OUT"
+done
+# words that are no UTF-8 are made some
+does no-panic 1 'no-panic                     violated: ' garbles
+check_status 1 "$STAMPEDE" check s.yaml --json
+check "it is JSON" jq -e '.checks[0].verdict == "violated"' "$OUT"
 
 # --- what a search cannot undo: told by name, with who called it
 traps() { # ENTRY WHAT

@@ -37,7 +37,7 @@ int stm_getpid(void) {
 void stm_exit(const char *why) {
   Proc *p = subject_running()->running;
   g_free(p->words);
-  p->words = g_strdup(why);
+  p->words = why ? g_utf8_make_valid(why, -1) : NULL;
   subject_end(SUBJECT_EXITED);
 }
 

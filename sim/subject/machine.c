@@ -217,7 +217,7 @@ static void leave(Subject *s) {
 
 static void keep_fault(Subject *s) {
   if (!s->broken) return;
-  g_autofree char *what = g_steal_pointer(&s->broken);
+  g_autofree char *said = g_steal_pointer(&s->broken), *what = g_utf8_make_valid(said, -1);
   g_autofree char *where = s->broken_at ? subject_place_words(s, s->broken_at) : NULL;
   g_autoptr(GString) words = g_string_new(what);
   bool known = where && s->n_broken_by ? strcmp(where, "unknown place") != 0 : true; /* between two functions: a stub */

@@ -1,4 +1,5 @@
 /* plain_told.c - what the code says of its state, and its checks: asked between two steps, on a stack of their own. */
+#include "model/world/explore.h"
 #include "sim/own_checks.h"
 #include "sim/subject/plain.h"
 #include <string.h>
@@ -66,13 +67,27 @@ bool subject_breaks(Subject *s, const StampedeCheck *check, GString *why) {
   Asking a = {.check = check};
   if (!subject_look(s, run_check, &a) || !a.broken) return false;
   a.why[WHY_BYTES - 1] = 0;
-  g_string_assign(why, a.why);
+  g_autofree char *valid = g_utf8_make_valid(a.why, -1);
+  g_string_assign(why, valid);
   return true;
+}
+
+static bool any_limit(const World *w, ProcId p, void *data) {
+  (void)w, (void)p, (void)data;
+  return true;
+}
+
+/* All have ended, or nobody will go on any more. */
+static bool is_over(const Model *m) {
+  if (plain_done(m->plain)) return true;
+  g_autoptr(GArray) moves = g_array_new(FALSE, FALSE, sizeof(Move));
+  world_moves(m->world, any_limit, NULL, moves);
+  return !moves->len;
 }
 
 static Judgement judge(const Model *m, guint i, GString *why) {
   const StampedeCheck *check = &image_subject(m->image)->checks[i];
-  if (check->at_end && !plain_done(m->plain)) return JUDGED_FINE;
+  if (check->at_end && !is_over(m)) return JUDGED_FINE;
   return subject_breaks(plain_subject(m->plain), check, why) ? JUDGED_BROKEN : JUDGED_FINE;
 }
 

@@ -28,8 +28,8 @@ typedef struct {
   /* Looks at shared memory between two steps: what it touches is counted nowhere, and it must change nothing. True:
    * broken; says why, at most `size` bytes with the 0. */
   bool (*broken)(char *why, size_t size);
-  /* Judged only when all scripts have ended: for what may be amiss in between. A search through orders judges it in a
-   * deadlock too: then nothing that is amiss will be put right. */
+  /* Judged only when all scripts have ended, or nobody goes on any more: for what may be amiss in between. In a deadlock
+   * nothing that is amiss will be put right. */
   bool at_end;
 } StampedeCheck;
 
