@@ -36,7 +36,7 @@ check "q2 is forwarded in the step after the cancel's end" \
 
 # Each of them is the same each time: 2 of 2 here, 100 of 100 by make live-100.
 check_status 0 bash tests/live_100.sh "$BUILD" 2
-check_contains "login-storm.yaml             2 of 2 as expected, 1 distinct trace(s)"
+check_contains "login-storm.yaml              2 of 2 as expected, 1 distinct trace(s)"
 check_status 2 "$STAMPEDE" replay "$SCRATCH/first"
 
 # The moments at which PgBouncer's limits fire: its janitor looks every 333 ms.

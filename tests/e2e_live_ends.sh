@@ -106,7 +106,7 @@ done
 for after in 20 300 800; do
   ends TERM "$after" "$STAMPEDE" live --conform pool-sizing s29-shared-cap-bad --pooler "$pooler"
   check "--conform, SIGTERM after $after ms ($status, $ms ms)" test "$status" = 130 -o "$status" = 143 -a "$ms" -lt 2000
-  ends TERM "$after" "$STAMPEDE" live --explore tests/live/hit.yaml --strategy random --max-runs 100000 --pooler "$pooler"
+  ends TERM "$after" "$STAMPEDE" live --explore tests/live/two-pools.yaml --strategy random --max-runs 100000 --pooler "$pooler"
   check "--explore, SIGTERM after $after ms ($status, $ms ms)" test "$status" = 130 -o "$status" = 143 -a "$ms" -lt 2000
   nothing_left "--conform and --explore, $after ms"
 done

@@ -220,9 +220,11 @@ static void checks_look_at_shared_memory(void) {
 }
 
 static void a_check_of_the_end_waits_for_it(void) {
-  g_auto(Outcome) open = run("  - {name: a, script: [down]}");
+  g_auto(Outcome) open = run_until("  - {name: a, script: [wait: 9us]}", 5);
+  g_auto(Outcome) stuck = run("  - {name: a, script: [down]}"); /* nobody goes on: an end as well */
   g_auto(Outcome) ended = run("  - {name: a, script: [{call: touch, with: 1}]}");
   expect_str(open.verdict, NULL);
+  expect_str(stuck.verdict, "somebody: nobody noted anything");
   expect_str(ended.verdict, "somebody: nobody noted anything");
 }
 
