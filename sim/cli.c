@@ -204,6 +204,10 @@ static void on_signal(int number) {
   }
 }
 
+bool cli_is_interrupted(void) {
+  return interrupted && g_atomic_int_get(interrupted);
+}
+
 static gint *shared_flag(void) {
   void *at = mmap(NULL, sizeof(gint), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) g_error("mmap: %s", g_strerror(errno));

@@ -83,6 +83,7 @@ bool cli_color(int fd); /* a terminal, and NO_COLOR is not set */
 /* Goes up at SIGINT, SIGTERM, in this process and in those that it forks from then on, whichever of them gets it; a
  * process's second one ends it at once, if it comes later than a fifth of a second. */
 const gint *cli_interrupted(void);
+bool cli_is_interrupted(void); /* false also where nobody has asked for it yet */
 
 int cmd_run(const App *app, int argc, char **argv);
 int cmd_replay(const App *app, int argc, char **argv);

@@ -271,6 +271,9 @@ uint64_t engine_steps(const Engine *e) {
 uint64_t engine_ties(const Engine *e) {
   return event_queue_ties(e->events);
 }
+uint64_t engine_drawn(const Engine *e) {
+  return e->n_drawn;
+}
 uint64_t engine_chances(const Engine *e) {
   return e->n_drawn + (e->config.ties == TIES_SEEDED ? engine_ties(e) : 0);
 }

@@ -59,5 +59,6 @@ bool engine_seeded(const Engine *e);
 /* How often the seed could decide something so far; of two states that are equal the same follows only if it is asked
  * for nothing in between. */
 uint64_t engine_chances(const Engine *e);
+uint64_t engine_drawn(const Engine *e); /* of those, the draws: all but the ties */
 /* Appends who has taken the last few steps, each kind once, in order: "server[3] connect, server[3] log in". */
 void engine_place(const Engine *e, GString *out);

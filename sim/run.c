@@ -70,9 +70,11 @@ static bool interrupted(void *data) {
   return r->result->interrupted || r->result->late;
 }
 
-/* What the stack of a subject's code holds is in no hash of a state. */
+/* What the stack of a subject's code holds is in no hash of a state; where it spins, it is known. */
 static bool goes_round(Run *r) {
-  if (model_subject(r->model)) return false;
+  World *w = r->model->world;
+  const Subject *s = model_subject(r->model);
+  if (s) return r->until_ns < 0 && rounds_look_at_spins(&r->rounds, r->engine, w, s, &r->round);
   return rounds_look(&r->rounds, r->engine, r->model->world, r->until_ns >= 0, &r->round);
 }
 
@@ -159,6 +161,9 @@ static char *endless_words(const Run *r, EngineEnd end) {
   engine_place(r->engine, place);
   uint64_t steps = engine_steps(r->engine);
   double ms = (double)r->round.ns / 1e6;
+  g_autofree char *spins =
+      r->round.steps && model_subject(r->model) ? subject_spin_place(model_subject(r->model)) : NULL;
+  if (spins) g_string_append_printf(place, ", which spins at %s", spins);
   if (r->round.steps && r->round.ns)
     return g_strdup_printf("it goes round for ever, the same state every %" G_GUINT64_FORMAT " steps and %.15g ms: %s",
                            r->round.steps, ms, place->str);

@@ -3,8 +3,12 @@
  * library that the code has called it is the code's too, at its nearest frame: it is what gave the arguments. A signal
  * from anywhere else keeps its meaning.
  *
+ * SIGTERM and SIGINT of the tool are heard twice a second, in a loop that makes neither an access nor a stop too: where
+ * the code itself runs it is ended as by a crash, elsewhere at its next access or call of the runtime (limits.c).
+ *
  * An endless loop that touches no shared memory is seen by a clock: the same call, on the CPU, without an access or a
  * stop for ENDLESS_S seconds. */
+#include "sim/cli.h"
 #include "sim/subject/runtime.h"
 #include <signal.h>
 #include <string.h>
@@ -12,7 +16,7 @@
 #include <sys/time.h>
 #include <ucontext.h>
 
-enum { HANDLER_STACK = 64 << 10, ENDLESS_S = 3 };
+enum { HANDLER_STACK = 64 << 10, ENDLESS_S = 3, HEAR_US = 500000 };
 
 static const struct {
   int number;
@@ -125,6 +129,21 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   become_fault(words, context);
 }
 
+/* Where it can be ended: in its own code, or in what libc does for it. */
+static bool in_its_hands(const ucontext_t *c) {
+  return in_subject(pc_of(c)) || subject_here->entered_from;
+}
+
+/* A search asks between operations itself; each of them ends. */
+static void on_tick(int number, siginfo_t *info, void *context) {
+  (void)number, (void)info;
+  const Subject *s = subject_here;
+  if (!cli_is_interrupted() || !s || !s->running || !s->running->first_frame || s->interleave) return;
+  hooks.left = s->left_before;
+  if (in_its_hands(context)) return become_fault("interrupted", context);
+  hooks.left = s->running->asks_left = -1;
+}
+
 static void on_clock(int number, siginfo_t *info, void *context) {
   (void)number, (void)info;
   const Subject *s = subject_here;
@@ -132,7 +151,7 @@ static void on_clock(int number, siginfo_t *info, void *context) {
   watch.seconds = same ? watch.seconds + 1 : 0;
   watch.stops = s ? s->stops : 0;
   watch.left = hooks.left;
-  if (same && watch.seconds >= ENDLESS_S && in_subject(pc_of(context)))
+  if (same && watch.seconds >= ENDLESS_S && in_its_hands(context))
     become_fault("endless: three seconds of CPU in one call, and no access to shared memory", context);
 }
 
@@ -147,6 +166,10 @@ void subject_watch_crashes(void) {
   for (guint i = 0; i < G_N_ELEMENTS(signals); i++) sigaction(signals[i].number, &a, NULL);
   struct sigaction t = {.sa_sigaction = on_clock, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
   sigaction(SIGVTALRM, &t, NULL);
+  t.sa_sigaction = on_tick;
+  sigaction(SIGALRM, &t, NULL);
+  struct itimerval hear = {{0, HEAR_US}, {0, HEAR_US}};
+  setitimer(ITIMER_REAL, &hear, NULL);
   struct itimerval each = {{1, 0}, {1, 0}};
   setitimer(ITIMER_VIRTUAL, &each, NULL);
 }

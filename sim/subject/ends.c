@@ -9,29 +9,32 @@ void stm_spin(void) {
   subject_spin(PC);
 }
 void subject_spin(const void *pc) {
-  Subject *s = subject_running();
+  Subject *s = subject_asked(pc);
   if (s->alone) subject_broken(pc, "endless: spins while nobody else is there");
   if (s->interleave) return interleave_spin(pc);
   subject_settle();
+  s->spins++;
+  s->spun_at = pc;
+  s->running->round = subject_stack_state();
   subject_stop(step_sleep(SPIN_NS));
 }
 
 void stm_sleep_us(int64_t us) {
-  Subject *s = subject_running();
+  Subject *s = subject_goes_on(PC);
   if (s->interleave || s->alone || us <= 0) return;
   subject_settle();
   subject_stop(step_sleep(us > NS_NEVER / 1000 ? NS_NEVER : us * 1000));
 }
 
 int64_t stm_now_us(void) {
-  return world_ledger_time(subject_running()->w) / 1000;
+  return world_ledger_time(subject_goes_on(PC)->w) / 1000;
 }
 int stm_self(void) {
-  return subject_running()->running->pid;
+  return subject_asked(PC)->running->pid;
 }
 int stm_getpid(void);
 int stm_getpid(void) {
-  return stm_self();
+  return subject_asked(PC)->running->pid;
 }
 
 void stm_exit(const char *why) {

@@ -6,39 +6,16 @@
  * undone: where each leaves something new of what the process has of its own (variables, stack, registers) or in
  * memory, or the loop ends by itself, it counts. One that has to wait within a round says nothing either way. */
 #include "sim/subject/interleave_parts.h"
-#include <setjmp.h>
 #include <string.h>
-#if __has_include(<valgrind/memcheck.h>)
-#include <valgrind/memcheck.h>
-#else
-#define VALGRIND_MAKE_MEM_DEFINED(at, bytes) ((void)0)
-#endif
-
 enum { ROUNDS = 4 /* on trial */, STEPS_MOST = 1000 /* in one */ };
 
 /* ---- what a process has of its own ---- */
 
-/* Words of a stack, whoever keeps books of it. */
-static __attribute__((noinline, no_sanitize("address"))) uint64_t mix(uint64_t h, const char *from, const char *to) {
-  for (; from + sizeof(uint64_t) <= to; from += sizeof(uint64_t)) {
-    uint64_t word = *(const uint64_t *)(const void *)from;
-    VALGRIND_MAKE_MEM_DEFINED(&word, sizeof word);
-    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    h ^= h >> 29;
-  }
-  return h;
-}
-
-/* On its stack. What callers keep in registers setjmp writes down; from there on upwards the stack is theirs. */
-__attribute__((noinline, no_sanitize("address"))) uint64_t interleave_own_state(const Interleave *x) {
+uint64_t interleave_own_state(const Interleave *x) {
   const Subject *s = x->s;
   ImageRange data = image_data(s->image);
-  jmp_buf registers;
-  memset(&registers, 0, sizeof registers);
-  if (setjmp(registers)) return 0; /* nobody jumps */
-  uint64_t h = mix(0, (const char *)&registers, s->running->first_frame);
-  h = mix(h, data.start, data.start + data.bytes);
-  return mix(h, s->heap, s->heap_next);
+  uint64_t h = subject_mix(subject_stack_state(), data.start, data.start + data.bytes);
+  return subject_mix(h, s->heap, s->heap_next);
 }
 
 /* ---- on trial ---- */

@@ -180,6 +180,8 @@ void subject_call(Subject *s, int process, void (*fn)(int64_t), int64_t argument
   p->argument = argument;
   p->doing = name;
   p->state = SUBJECT_RUNS;
+  p->asks_left = SUBJECT_ASKS(s->accesses);
+  s->spins = 0;
   p->stack = stack_take(s, run_call, p);
 }
 
@@ -249,6 +251,7 @@ Step subject_go(Subject *s, int process, ProcId self, SubjectState *state) {
   int64_t ns = run(s, p);
   leave(s);
   *state = p->state;
+  if (p->state != SUBJECT_RUNS) s->spins = 0;
   if (p->state == SUBJECT_RUNS && !p->settles) return p->step;
   if (p->state != SUBJECT_RUNS) stack_give(s, p);
   return ns > 0 ? step_work(ns) : step_ran();
@@ -287,6 +290,7 @@ SubjectState subject_run_on(Subject *s, int process, void (*fn)(int64_t), int64_
   Proc *p = proc_of(s, process);
   if (!p->stack) call_on_own(s, p, fn, argument, name);
   enter(s, p);
+  p->asks_left = SUBJECT_ASKS(s->accesses); /* of an operation; a way back brings no count back */
   s->stops++;
   coro_resume(p->stack);
   if (G_UNLIKELY(s->broken)) keep_fault(s);

@@ -9,7 +9,7 @@
 
 StmLock stm_lock_new(const char *name) {
   Lock l = {.name = g_strdup(name)};
-  g_array_append_val(subject_running()->locks, l);
+  g_array_append_val(subject_asked(PC)->locks, l);
   return subject_running()->locks->len - 1;
 }
 
@@ -34,7 +34,7 @@ static void tell(Subject *s, const Lock *l, SubjectLockEvent e) {
 }
 
 void stm_lock_acquire(StmLock lock, bool shared) {
-  Subject *s = subject_running();
+  Subject *s = subject_goes_on(PC);
   if (s->alone) return;
   const void *pc = PC;
   if (s->interleave) return interleave_lock(lock, shared, pc);
@@ -51,7 +51,7 @@ void stm_lock_acquire(StmLock lock, bool shared) {
 }
 
 bool stm_lock_try(StmLock lock, bool shared) {
-  Subject *s = subject_running();
+  Subject *s = subject_asked(PC);
   if (s->alone) return true;
   const void *pc = PC;
   if (s->interleave) return interleave_try(lock, shared, pc);
@@ -60,6 +60,7 @@ bool stm_lock_try(StmLock lock, bool shared) {
   if (lock_held(s->w, l->lock, s->running->self)) return false;
   may_take_one_more(s, l, pc);
   if (!lock_try(s->w, l->lock, s->running->self, shared ? LOCK_SHARED : LOCK_EXCLUSIVE)) return false;
+  s->spins = 0;
   l->taken++;
   tell(s, l, SUBJECT_LOCK_ASKED);
   tell(s, l, SUBJECT_LOCK_GOT);
@@ -67,7 +68,7 @@ bool stm_lock_try(StmLock lock, bool shared) {
 }
 
 void stm_lock_release(StmLock lock) {
-  Subject *s = subject_running();
+  Subject *s = subject_goes_on(PC);
   if (s->alone) return;
   const void *pc = PC;
   if (s->interleave) return interleave_unlock(lock, pc);
@@ -79,7 +80,7 @@ void stm_lock_release(StmLock lock) {
 }
 
 bool stm_lock_held(StmLock lock) {
-  Subject *s = subject_running();
+  Subject *s = subject_asked(PC);
   if (!s->alone && s->interleave) return interleave_holds(lock, PC);
   return s->alone || lock_held(s->w, lock_of(s, lock, PC)->lock, s->running->self);
 }
@@ -90,7 +91,7 @@ static bool is_plain(const Subject *s, StmLock lock) {
 }
 
 void stm_lock_release_all(void) {
-  Subject *s = subject_running();
+  Subject *s = subject_goes_on(PC);
   if (s->alone) return;
   for (guint i = s->locks->len - 1; s->interleave && i > 0; i--)
     if (is_plain(s, i) && interleave_holds(i, PC)) interleave_unlock(i, PC);
@@ -123,7 +124,7 @@ void subject_on_lock(Subject *s, int64_t (*told)(void *data, ProcId p, const cha
 StmSemaphore stm_semaphore_new(const char *name, int count) {
   if (count < 0) subject_broken(PC, "stm_semaphore_new(\"%s\"): a count below 0", name);
   Semaphore sem = {.count = count, .first = count, .name = g_strdup(name)};
-  g_array_append_val(subject_running()->semaphores, sem);
+  g_array_append_val(subject_asked(PC)->semaphores, sem);
   return subject_running()->semaphores->len - 1;
 }
 
@@ -133,7 +134,7 @@ static Semaphore *semaphore_of(Subject *s, StmSemaphore sem, const void *pc) {
 }
 
 void stm_semaphore_down(StmSemaphore sem) {
-  Subject *s = subject_running();
+  Subject *s = subject_goes_on(PC);
   const void *pc = PC;
   if (s->interleave && !s->alone) return interleave_down(sem, pc);
   subject_settle();
@@ -148,7 +149,7 @@ void stm_semaphore_down(StmSemaphore sem) {
 }
 
 bool stm_semaphore_down_within(StmSemaphore sem, int64_t us) {
-  Subject *s = subject_running();
+  Subject *s = subject_goes_on(PC);
   const void *pc = PC;
   if (s->interleave && !s->alone) return interleave_down_within(sem, pc);
   subject_settle();
@@ -167,16 +168,18 @@ bool stm_semaphore_down_within(StmSemaphore sem, int64_t us) {
 }
 
 bool stm_semaphore_try(StmSemaphore sem) {
-  Subject *s = subject_running();
+  Subject *s = subject_asked(PC);
   const void *pc = PC;
   if (s->interleave && !s->alone) return interleave_try_down(sem, pc);
   subject_settle();
   Semaphore *m = semaphore_of(s, sem, pc);
-  return m->count > 0 && m->count-- > 0;
+  if (m->count == 0) return false;
+  s->spins = 0;
+  return m->count-- > 0;
 }
 
 void stm_semaphore_up(StmSemaphore sem) {
-  Subject *s = subject_running();
+  Subject *s = subject_goes_on(PC);
   const void *pc = PC;
   if (s->interleave && !s->alone) return interleave_up(sem, pc);
   subject_settle();
@@ -187,8 +190,9 @@ void stm_semaphore_up(StmSemaphore sem) {
 }
 
 void stm_semaphore_reset(StmSemaphore sem) {
-  if (subject_running()->interleave && !subject_running()->alone) return interleave_reset(sem, PC);
-  semaphore_of(subject_running(), sem, PC)->count = 0;
+  Subject *s = subject_goes_on(PC);
+  if (s->interleave && !s->alone) return interleave_reset(sem, PC);
+  semaphore_of(s, sem, PC)->count = 0;
 }
 
 bool subject_semaphore_off(const Subject *s, GString *why) {

@@ -28,13 +28,16 @@ typedef struct {
   bool dirty;
 } Row;
 
-enum { SUBJECT_STACK_BYTES = 64 << 10 };
+enum { SUBJECT_STACK_BYTES = 64 << 10, SUBJECT_PRIVATE_MIB = 256 };
+/* Calls of the runtime in one call of the code before it counts as endless: each costs some twenty accesses. */
+#define SUBJECT_ASKS(accesses) ((accesses) / 20)
 
 typedef struct Proc Proc;
 struct Proc {
   int number, pid;
   ProcId self; /* of the world, while it runs */
   AddressSpace *as;
+  size_t private_bytes;    /* that it has asked for */
   char *data;              /* its variables while another's are in place */
   Coro *stack, *own_stack; /* own: kept between calls, so that it is always the same one; NULL: any will do */
   void *first_frame;       /* of the call under way, on its stack */
@@ -48,6 +51,8 @@ struct Proc {
   uint64_t own_word, last_line;
   uint32_t owner;       /* of cache lines */
   StmSemaphore signals; /* that have come and were not looked at; 0: none yet */
+  int64_t asks_left;    /* calls of the runtime until the limit, in the call under way */
+  uint64_t round;       /* what it had on its stack when it last spun */
   int64_t extra_ns;     /* to be paid at the next point where time passes */
   SubjectUse use;
   int64_t faults_in;
@@ -83,6 +88,8 @@ struct Subject {
   GPtrArray *stacks;  /* Coro, idle */
   GArray *free_numbers;
   Proc *running, *loaded;
+  uint64_t spins; /* rounds in a row, everybody's, in which nobody did anything else */
+  const void *spun_at;
   uint64_t stops;           /* times that a process has stopped, or ended */
   const void *entered_from; /* where the code last called one of our functions */
   guint last_row;           /* index + 1 of the row touched last */
@@ -159,6 +166,25 @@ bool interleave_take_all(StmSemaphore sem, const void *pc); /* were there any? *
 void interleave_spin(const void *pc);
 bool interleave_is_buffered(void);                         /* total store order */
 void interleave_store(volatile void *word, uint8_t value); /* with what was done last: nobody comes in between */
+
+/* ---- limits.c, on a subject's stack ---- */
+_Noreturn void subject_endless(const void *pc);                     /* accesses, or the user's patience, are used up */
+_Noreturn void subject_asked_too_often(const void *pc);             /* the same of calls */
+uint64_t subject_mix(uint64_t h, const char *from, const char *to); /* words of a stack, or of what else is private */
+uint64_t subject_stack_state(void);                                 /* of who runs: registers and stack */
+
+/* What each stm_ function begins with. */
+static inline Subject *subject_asked(const void *pc) {
+  Subject *s = subject_running();
+  if (G_UNLIKELY(--s->running->asks_left < 0)) subject_asked_too_often(pc);
+  return s;
+}
+/* And one that does something which others, or its own process, may have waited for; spinning in vain is none. */
+static inline Subject *subject_goes_on(const void *pc) {
+  Subject *s = subject_asked(pc);
+  s->spins = 0;
+  return s;
+}
 
 /* ---- signals.c ---- */
 StmSemaphore subject_make_signals(Subject *s, int process, const char *name); /* of one that has none yet */

@@ -32,21 +32,22 @@ static void send(Subject *s, Proc *to, const void *pc) {
 int stm_kill(int pid, int signal);
 int stm_kill(int pid, int signal) {
   const void *pc = PC;
-  Proc *to = with_pid(subject_here, pid);
+  Proc *to = with_pid(subject_goes_on(pc), pid);
   if (!to) return -1;
   if (signal) send(subject_here, to, pc);
   return 0;
 }
 
 bool stm_signalled(void) {
-  Subject *s = subject_here;
   const void *pc = PC;
+  Subject *s = subject_asked(pc);
   StmSemaphore signals = s->running->signals;
   if (!signals) return false;
   if (s->interleave && !s->alone) return interleave_take_all(signals, pc);
   subject_settle();
   Semaphore *m = &g_array_index(s->semaphores, Semaphore, signals);
   bool came = m->count > 0;
+  if (came) s->spins = 0;
   m->count = 0;
   return came;
 }

@@ -41,10 +41,12 @@ static StmLock as_lock(const volatile void *word) {
 
 static void exchange(volatile uint8_t *word, const void *pc) {
   for (;;) {
+    subject_asked(pc);
     subject_touch_atomic(word, 1, MEM_WRITE, true, __ATOMIC_SEQ_CST, pc);
-    if (!__atomic_exchange_n(word, 1, __ATOMIC_SEQ_CST)) return;
+    if (!__atomic_exchange_n(word, 1, __ATOMIC_SEQ_CST)) break;
     subject_spin(pc);
   }
+  subject_here->spins = 0;
 }
 
 void stm_spin_lock(volatile void *word) {
@@ -58,6 +60,7 @@ void stm_spin_lock(volatile void *word) {
 void stm_spin_unlock(volatile void *word) {
   StmLock lock = as_lock(word);
   const void *pc = PC;
+  subject_goes_on(pc);
   if (lock) {
     interleave_unlock(lock, pc);
     return interleave_store(word, 0);

@@ -72,7 +72,7 @@ const void *subject_at(const Subject *s, uint64_t address) {
 }
 
 void *stm_shared(const char *name, size_t bytes, size_t align) {
-  Subject *s = subject_running();
+  Subject *s = subject_asked(PC);
   if (!s->starting) subject_broken(PC, "stm_shared(\"%s\") after start", name);
   bool power = align && !(align & (align - 1));
   if (!bytes || !power) subject_broken(PC, "stm_shared(\"%s\"): no such size or alignment", name);
@@ -84,22 +84,35 @@ void *stm_shared(const char *name, size_t bytes, size_t align) {
 }
 
 void stm_structure(const char *name, const void *at, size_t size, size_t count, const char *type) {
-  subject_name_structure(subject_running(), name, at, size, count, type);
+  subject_name_structure(subject_asked(PC), name, at, size, count, type);
+}
+
+/* All processes' is one heap. A search takes what was given out back with its steps, but no count of a process's own.
+ */
+static void *give(size_t bytes, const void *pc) {
+  Subject *s = subject_asked(pc);
+  Proc *p = s->running;
+  size_t most = (size_t)SUBJECT_PRIVATE_MIB << 20;
+  size_t used = s->interleave ? (size_t)(s->heap_next - s->heap) : p->private_bytes;
+  if (bytes > most || used > most - bytes)
+    subject_broken(pc, "out of memory of its own (%d MiB; it is never given back)", SUBJECT_PRIVATE_MIB);
+  bytes = (bytes + 15) & ~(size_t)15;
+  if (bytes > (size_t)(s->heap_end - s->heap_next)) subject_broken(pc, "out of memory of all processes' own (1 TiB)");
+  char *at = s->heap_next;
+  s->heap_next += bytes;
+  p->private_bytes += bytes;
+  return at;
 }
 
 void *stm_private(size_t bytes) {
-  Subject *s = subject_running();
-  bytes = (bytes + 15) & ~(size_t)15;
-  if (bytes > (size_t)(s->heap_end - s->heap_next)) subject_broken(PC, "out of private memory (1 TiB)");
-  char *at = s->heap_next;
-  s->heap_next += bytes;
-  return at;
+  return give(bytes, PC);
 }
 void *stm_malloc(size_t bytes);
 void *stm_malloc(size_t bytes) {
-  return stm_private(bytes);
+  return give(bytes, PC);
 }
 void stm_free(void *p);
 void stm_free(void *p) {
   (void)p;
+  subject_asked(PC);
 }

@@ -72,8 +72,14 @@ bool subject_look(Subject *s, void (*fn)(void *data), void *data);
 const char *subject_fault(const Subject *s);
 /* For when all processes have ended: a count that is not what its semaphore was made with, in words. */
 bool subject_semaphore_off(const Subject *s, GString *why);
-bool subject_trapped(const Subject *s);   /* it was a call of what nothing models: a fault of the manifest */
-uint64_t subject_stops(const Subject *s); /* goes up whenever its code has run */
+bool subject_trapped(const Subject *s); /* it was a call of what nothing models: a fault of the manifest */
+/* Rounds of spinning since anybody's code has done anything else, or asked for the time. Those that bring the same
+ * state back, with the same on the stacks of who spins, have no end. */
+uint64_t subject_spins(const Subject *s);
+Hash128 subject_spin_state(const Subject *s);
+size_t subject_state_bytes(const Subject *s); /* that are hashed then, about */
+char *subject_spin_place(const Subject *s);   /* of the last round: "wait w.c:12"; g_free */
+uint64_t subject_stops(const Subject *s);     /* goes up whenever its code has run */
 /* Identity of its state: shared and private memory, each process's variables, semaphores, which call is under way. The
  * same in every run, wherever the loader has put the object and its stacks. What a call has on its stack is not in it.
  */

@@ -68,10 +68,6 @@ void touch_private(const void *p, const void *pc) {
   check_private(p, pc);
 }
 
-static __attribute__((cold, noinline)) void too_long(const void *pc) {
-  subject_broken(pc, "endless: %" G_GINT64_FORMAT " accesses to shared memory in one call", subject_here->accesses);
-}
-
 /* ---- shared memory ---- */
 
 /* Within a page. */
@@ -114,7 +110,7 @@ void touch(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
   uint64_t element = touch_element_of((uintptr_t)p);
   bool watched = access == MEM_WRITE && element < hooks.watch_count && bytes == hooks.watch_size;
   if (watched && (uintptr_t)p != hooks.own_word) return touch_follower((uintptr_t)p, element, pc);
-  if (G_UNLIKELY(--hooks.left < 0)) too_long(pc);
+  if (G_UNLIKELY(--hooks.left < 0)) subject_endless(pc);
   hooks.stores += access == MEM_WRITE;
   uintptr_t last_line = touch_line_of((uintptr_t)p + bytes - 1);
   for (uintptr_t line = touch_line_of((uintptr_t)p); hooks.line_owner && line <= last_line; line += HOOKS_LINE)
@@ -152,7 +148,7 @@ static void enter_group(uint64_t at, uint64_t *bits) {
 void touch_follower(uintptr_t p, uint64_t element, const void *pc) {
   uint64_t at = p - hooks.base, page = at >> hooks.page_shift;
   uint64_t *bits = memory_hot_word(hooks.hot, page);
-  if (G_UNLIKELY(--hooks.left < 0)) too_long(pc);
+  if (G_UNLIKELY(--hooks.left < 0)) subject_endless(pc);
   hooks.followers++;
   if (hooks.follower_pc != pc) follower_from(pc);
   if (hooks.word_owner)
