@@ -55,6 +55,20 @@ check_status 4 live "$crowd" --pooler "$(as absent)" "${adapter[@]}"
 check_contains "does not open its socket" "$ERR"
 check_status 4 live "$crowd" --pooler "$(as stuck)" "${adapter[@]}" --patience 0.5
 check_contains "is stuck in openat" "$ERR"
+# Interrupted in the meantime it is not the pooler's doing.
+for signal in INT TERM; do
+  "$STAMPEDE" live "$crowd" --pooler "$(as stuck)" "${adapter[@]}" >"$OUT" 2>"$ERR" &
+  tool=$!
+  for _ in {1..100}; do
+    compgen -G "$TMPDIR/stampede-live-*/fifo" >/dev/null && break
+    sleep 0.1
+  done
+  kill "-$signal" "$tool"
+  wait "$tool"
+  status=$?
+  check "SIG$signal before the pooler is ready is an interruption ($status)" test "$status" = 130
+  check_contains "interrupted, before" "$ERR"
+done
 # Later: 1, with the log's last lines and the trace so far.
 wrong() {
   check_status 1 live "$crowd" --pooler "$(as "$1")" "${adapter[@]}" --patience 0.5 --trace "$SCRATCH/wrong"
@@ -71,6 +85,18 @@ wrong spin "is stuck, and waits for nothing: it computes" stuck
 wrong garbage "writes garbage to client" garbage
 wrong rubbish "writes garbage to server" garbage
 wrong leak "leaks descriptors" leaks
+# cut_off FAULT OK ERROR REFUSED WHEN: a pooler that closes its client without a word has given it an error, and it is
+# counted as such. A sound tiny does so when the server goes.
+cut_off() {
+  check_status 1 live tests/live/gate/cut-off.yaml --pooler "$(as "$1")" "${adapter[@]}" --json
+  check "$1: the client is cut off $5" \
+    says ".checks[0].verdict == \"violated\" and .checks[0].why == \"client a is cut off $5, and no server said why\"" "$OUT"
+  check "$1: $2 answers, $3 errors, $4 refused" \
+    says "[.metrics[\"queries.ok\", \"queries.error\", \"queries.refused\"]] == [$2, $3, $4]" "$OUT"
+}
+cut_off shut 0 0 1 "at its login"
+cut_off sever 0 1 0 "while it waits for q1"
+cut_off sound 1 1 0 "while idle"
 # A child in a session of its own ends with the rest.
 check_status 0 live "$crowd" --pooler "$(as leave)" "${adapter[@]}"
 nothing_left "after poolers that go wrong"

@@ -35,6 +35,8 @@ static const struct {
              {SYS_flock, "flock"},
              {SYS_fcntl, "fcntl"},
              {SYS_io_uring_enter, "io_uring_enter"},
+             {SYS_kill, "kill"},
+             {SYS_tgkill, "tgkill"},
 #ifdef SYS_poll
              {SYS_poll, "poll"},
              {SYS_epoll_wait, "epoll_wait"},

@@ -245,6 +245,26 @@ void player_read(Live *l, guint conn, const guint8 *bytes, gsize n) {
   if (c->fd >= 0 && wired_to_send(c->wired)->len) conn_send(l, conn, wired_to_send(c->wired));
 }
 
+/* Closed without a word, by a pooler that nobody has ended. What the model's client sees then it is told, with the same
+ * mark (server_reply, session_answer); a pooler that the scenario ends marks nothing there either
+ * (pooler_process_down). */
+static void cut_off(Live *l, guint conn) {
+  const Player *p = PLAYER(l, CONN(l, conn)->owner);
+  const PlayerSession *s = session_of(l, conn);
+  if (is_direct(p) || s->told || MEMBER(l, CONN(l, conn)->process)->ending) return;
+  if (s->connecting)
+    l->measure.refused++;
+  else if (s->query < 0) /* measure_answer counts the others */
+    l->measure.error++;
+  const char *what = asked(l, conn);
+  g_autofree char *words = g_strdup_printf("client %s is cut off %s%s, and no server said why", p->name,
+                                           s->connecting ? "at its login"
+                                           : what        ? "while it waits for "
+                                                         : "while idle",
+                                           what ? what : "");
+  verdict_mark(l, POOLER_CLIENT_ERROR, words);
+}
+
 void player_gone(Live *l, guint conn) {
   conn_close(l, conn);
   Player *p = PLAYER(l, CONN(l, conn)->owner);
@@ -253,6 +273,7 @@ void player_gone(Live *l, guint conn) {
   live_said(l, other, name, "closes", asked(l, conn));
   if (s->conn != (int)conn) return;
   s->failed = true;
+  cut_off(l, conn);
   if (s->query != NONE) measure_answer(l, CONN(l, conn)->owner, CONN(l, conn)->session, s->query);
   is_heard(l, conn, HEARD_GONE);
 }

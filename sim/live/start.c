@@ -167,6 +167,10 @@ static bool is_ready(const Member *m) {
 }
 
 static bool never_ready(Live *l, GateState s, GError **error) {
+  if (l->o->interrupted && g_atomic_int_get(l->o->interrupted)) {
+    g_set_error(error, GATE_ERROR, 0, "interrupted, before %s was ready", l->o->program);
+    return false;
+  }
   g_autofree char *log = live_gate_log_tail(l->gate, LOG_LINES);
   g_autofree char *what = s == GATE_QUIET ? g_strdup("does not open its socket") : live_gate_words(l->gate, s);
   g_set_error(error, GATE_ERROR, 0, "%s was never ready: it %s; its last words:\n%s", l->o->program, what,
@@ -207,7 +211,7 @@ void pooler_start_again(Live *l, int process) {
     if (!m->gone || (process != NONE && (guint)process != i)) continue;
     if (m->adapter->socket) unlink(m->adapter->socket);
     live_said(l, who, NULL, "starts again", NULL);
-    if (!start_one(l, i, &error)) verdict_wrong(l, error->message);
+    if (!start_one(l, i, &error) && !live_interrupted(l)) verdict_wrong(l, error->message);
   }
 }
 

@@ -44,10 +44,12 @@ typedef enum {
   RING,    /* would rather use io_uring */
   LEAVE,   /* a child of another session and group goes on without it */
   FORGET,  /* no fault: a cancel is sent on, and both its connections are closed at once */
+  SHUT,    /* closes each client at once, as it comes */
+  SEVER,   /* closes a client that asks something, once it is logged in */
   FAULTS
 } Fault;
-static const char *const faults[FAULTS] = {"",        "refuse", "absent", "crash", "hang",  "spin",  "garbage",
-                                           "rubbish", "leak",   "stuck",  "ring",  "leave", "forget"};
+static const char *const faults[FAULTS] = {"",     "refuse", "absent", "crash", "hang",   "spin", "garbage", "rubbish",
+                                           "leak", "stuck",  "ring",   "leave", "forget", "shut", "sever"};
 
 typedef struct {
   int fd, peer; /* peer: the other side's descriptor */
@@ -158,6 +160,10 @@ static void goes_wrong(int client) {
 }
 
 static void take(int epoll, int client) {
+  if (tiny.fault == SHUT) {
+    close(client);
+    return;
+  }
   int server = to_server();
   if (tiny.clients >= LATE) goes_wrong(client);
   if (tiny.clients >= LATE && tiny.fault == RUBBISH && write(server, "GET / HTTP/1.1\r\n\r\n", 18) < 0) die("write");
@@ -178,6 +184,7 @@ static void give_back(int fd, int peer) {
 }
 
 static bool is_done(const char *bytes, ssize_t n) {
+  if (tiny.fault == SEVER && bytes[0] == 'Q') return true;
   return tiny.fault == FORGET && n == 16 && memcmp(bytes + 4, "\004\322\026\056", 4) == 0;
 }
 
