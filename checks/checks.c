@@ -3,13 +3,13 @@
 
 const Check checks_all[] = {
     {"proc-array-sorted", "the proc array lists its members by ascending proc number", SEES_INSIDE,
-     .judge = check_proc_array_sorted},
+     .judge = check_proc_array_sorted, .unasked = true},
     {"pgxactoff-matches", "each member's pgxactoff is its place in the proc array", SEES_INSIDE,
-     .judge = check_pgxactoff_matches},
+     .judge = check_pgxactoff_matches, .unasked = true},
     {"slot-owned-once", "every PGPROC slot is on exactly one free list once, or owned by exactly one live backend",
-     SEES_INSIDE, .judge = check_slot_owned_once},
+     SEES_INSIDE, .judge = check_slot_owned_once, .unasked = true},
     {"dense-arrays-agree", "xids, subxidStates and statusFlags of a place are those of the PGPROC that stands there",
-     SEES_INSIDE, .judge = check_dense_arrays_agree},
+     SEES_INSIDE, .judge = check_dense_arrays_agree, .unasked = true},
     {"locks-released", "no backend holds an LWLock when it ends or waits for its client", SEES_INSIDE,
      .judge = check_locks_released},
     {"no-deadlock", "something can go on until all is done", SEES_WIRE, .judge = check_no_deadlock,

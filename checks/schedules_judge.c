@@ -44,8 +44,22 @@ static bool array_may_differ(const ScheduleJudge *j, const Check *c) {
   return c->judge == check_dense_arrays_agree && interleave_is_held(j->code, j->xid_lock);
 }
 
+static bool told_anyway(const Check *c) {
+  return c->judge == check_no_panic || c->judge == check_no_deadlock;
+}
+
+static bool of_all_processes(const Check *c) {
+  return c->judge == check_locks_released || c->judge == check_semaphores_conserved;
+}
+
+bool judge_is_blind(const ScheduleJudge *j, const Check *c) {
+  g_autoptr(GString) why = g_string_new(NULL);
+  if (own_check(j, c) || told_anyway(c) || of_all_processes(c)) return false;
+  return c->judge(j->model, why) == JUDGED_BLIND;
+}
+
 static bool ask_table(ScheduleJudge *j, const Check *c, GString *why) {
-  if (c->judge == check_no_panic || c->judge == check_no_deadlock) return false; /* told in any case */
+  if (told_anyway(c)) return false;
   if (c->judge == check_locks_released) return held_at_end(j->code, why);
   if (c->judge == check_semaphores_conserved) return subject_semaphore_off(model_subject(j->model), why);
   if (of_array(c) && array_may_differ(j, c)) return false;

@@ -26,6 +26,8 @@ bool judge_looks_at_states(const ScheduleJudge *j);
 void judge_state(ScheduleJudge *j, bool end);
 /* After each operation that a process has done. */
 void judge_step(ScheduleJudge *j, const Operation *op, bool failed);
+/* It can show nothing of this code, which keeps no such thing or does not say where. */
+bool judge_is_blind(const ScheduleJudge *j, const Check *c);
 /* The nth of what is broken; NULL: there are fewer. A fault of the code comes first, and alone. Until the next call. */
 const char *judge_broken(ScheduleJudge *j, guint nth);
 /* What a finding says of the check c: "PANIC: x" of no-panic; NULL: it is about something else. */

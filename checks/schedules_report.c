@@ -22,6 +22,14 @@ static bool exhausted(const SubjectCheck *c) {
 
 /* ---- text ---- */
 
+/* Code without checks of its own, and a scenario that names none: that must not read as if all were well. */
+static void text_unasked(const SubjectCheck *c, GString *out) {
+  if (c->run->checks->len || c->run->expectations->len) return;
+  g_string_append(out,
+                  "  no check is judged: the scenario names none (checks: [...]; `stampede list checks`), the subject "
+                  "has none; deadlocks and faults are told\n");
+}
+
 static void text_verdicts(const SubjectCheck *c, GString *out) {
   for (guint i = 0; i < c->run->checks->len; i++) {
     const CheckResult *k = &g_array_index(c->run->checks, CheckResult, i);
@@ -119,6 +127,7 @@ void subject_check_text(const SubjectCheck *c, GString *out) {
   text_without(c, out);
   g_string_append(out, "\n\n");
   text_verdicts(c, out);
+  text_unasked(c, out);
   text_told(c, out);
   g_string_append_printf(out, "\n%s  ", run_verdict_word(c->run->verdict));
   text_counts(c, out);

@@ -74,11 +74,12 @@ static bool of_a_check(const RunResult *run, const ScheduleFinding *f) {
   return false;
 }
 
-static void give_verdicts(RunResult *run, const SchedulesResult *r, bool all) {
+static void give_verdicts(const ScheduleJudge *j, RunResult *run, const SchedulesResult *r, bool all) {
   for (guint i = 0; i < run->checks->len; i++) {
     CheckResult *c = &g_array_index(run->checks, CheckResult, i);
     const ScheduleFinding *f = finding_of(r, c->check);
     c->verdict = f ? CHECK_VIOLATED : all ? CHECK_HOLDS : CHECK_NOT_VIOLATED;
+    if (judge_is_blind(j, c->check)) c->verdict = CHECK_UNKNOWN;
     if (!f) continue;
     c->step = (int64_t)f->order->len - 1;
     c->why = g_strdup(judge_words_of(c->check, f->words));
@@ -241,7 +242,7 @@ SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectChec
     if (o->shrink) shrink(&b, c->search, &c->options, began);
     for (guint i = 0; i < r->findings->len; i++) g_ptr_array_add(c->told, tell(&b, r->findings->pdata[i]));
     c->options.wanted = NULL; /* the list ends here */
-    give_verdicts(c->run, r, all);
+    give_verdicts(&b.judge, c->run, r, all);
     if (c->options.races) c->races = races_told_new(&b, c->search->races);
     if (c->races && !c->run->stopped) c->run->stopped = g_strdup(races_undeclared(c->races));
     if (!expect_judge(s, "check", c->run, error) || !write_traces(c, &b, app, s, o->trace_path, error))

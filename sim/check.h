@@ -22,7 +22,8 @@ typedef struct {
    * its locals); NULL: all of it. */
   bool steps_alone;
   void (*reads)(const Model *m, Footprint *f);
-  bool faults; /* judges what ends a run of real code, model_fault; the others are not asked once it has ended so */
+  bool unasked; /* of the proc array: judged of a server's code under `processes` where the scenario names no check */
+  bool faults;  /* judges what ends a run of real code, model_fault; the others are not asked once it has ended so */
 } Check;
 
 typedef struct {

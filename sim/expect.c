@@ -180,6 +180,20 @@ static bool add_named(const Scenario *s, const Model *m, const CheckTable *table
   return check != NULL;
 }
 
+/* What a scenario asks for in other words is asked for: an empty list is one. */
+static bool asks_nothing(const Scenario *s) {
+  return !scenario_given(s, "checks") && !scenario_count(s, "checks") && !scenario_count(s, "expect");
+}
+
+/* Those that this code cannot show would say nothing. */
+static void add_unasked(const Model *m, const CheckTable *table, RunResult *r) {
+  for (guint i = 0; i < table->n; i++) {
+    g_autoptr(GString) why = g_string_new(NULL);
+    const Check *c = &table->checks[i];
+    if (c->unasked && c->judge(m, why) != JUDGED_BLIND) add_once(r, c);
+  }
+}
+
 bool expect_checks(const Scenario *s, const Model *m, const CheckTable *table, RunResult *r, GError **error) {
   for (guint i = 0, n = scenario_count(s, "checks"); i < n; i++) {
     g_autofree char *key = g_strdup_printf("checks[%u]", i);
@@ -189,6 +203,7 @@ bool expect_checks(const Scenario *s, const Model *m, const CheckTable *table, R
     g_autofree char *key = key_of(i, "check");
     if (scenario_given(s, key) && !add_named(s, m, table, key, r, error)) return false;
   }
+  if (m->plain && m->server && asks_nothing(s)) add_unasked(m, table, r);
   CheckTable own = own_checks(m);
   for (guint i = 0; i < own.n; i++) add_once(r, &own.checks[i]);
   r->kept_checks = own_checks_keep(m);

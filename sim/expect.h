@@ -11,6 +11,7 @@ bool expect_judge(const Scenario *s, const char *way, RunResult *r, GError **err
 void expect_measure(const Scenario *s, const Model *m, RunResult *r);
 
 /* The checks to judge, as r->checks: those of `checks`, those that lines of `expect` name beside, and a user's model's
- * own. False and *error when one is neither in the table nor the model's. */
+ * own; of a server's code under `processes` the proc array's, where the scenario has neither key. False and *error when
+ * one is neither in the table nor the model's. */
 bool expect_checks(const Scenario *s, const Model *m, const CheckTable *table, RunResult *r, GError **error);
 bool expect_judged_by(const Scenario *s, guint i, const char *way); /* line i of `expect` */

@@ -32,6 +32,17 @@ mutant none ''
 storm 0 none "${checks// /,}"
 backends 0 none "${checks// /,}"
 for check in $checks; do check "$check holds in every order" grep -Eq "$check +holds" "$OUT"; done
+# Without `checks` and `expect` these four are asked, by check, run and replay alike; an empty list asks for none, and is told.
+unasked() { check_status "$1" "$STAMPEDE" check "$SCRATCH/backends.yaml" --subject "$SCRATCH/$2.so" --trace "$SCRATCH/unasked.jsonl"; }
+unasked 0 none
+for check in $checks; do check "$check is asked and holds" grep -Eq "$check +holds" "$OUT"; done
+check_lacks 'no check is judged'
+check_status 0 "$STAMPEDE" check "$SCRATCH/backends.yaml" --subject "$SCRATCH/none.so" --set 'checks=[]'
+check_contains 'no check is judged: '
+check_lacks 'proc-array-sorted'
+check_status 0 "$STAMPEDE" check "$SCRATCH/backends.yaml" --subject "$SCRATCH/none.so" --set 'checks=[waiter-is-served]'
+check "what code cannot show is not said to hold" grep -Eq 'waiter-is-served +unknown' "$OUT"
+check_lacks 'proc-array-sorted'
 check_status 2 "$STAMPEDE" check connect-storm --subject "$SCRATCH/none.so"
 check_contains "a scenario with \`processes\` is searched, order by order" "$ERR"
 storm 0 none "${checks// /,}"
@@ -58,6 +69,11 @@ storm 1 follower pgxactoff-matches
 check_contains 'violated after step'
 backends 1 follower pgxactoff-matches
 check_contains "violated"
+unasked 1 follower
+check "asked, and broken" grep -Eq 'pgxactoff-matches +violated' "$OUT"
+check_status 0 "$STAMPEDE" replay "$SCRATCH/unasked.jsonl"
+check_status 1 "$STAMPEDE" run "$SCRATCH/backends.yaml" --subject "$SCRATCH/follower.so"
+check "run asks too" grep -Eq 'pgxactoff-matches +violated' "$OUT"
 mutant status 's/  memmove(&ProcGlobal->statusFlags\[from.*/  (void)0;/'
 storm 1 status dense-arrays-agree
 check_contains 'but PGPROC has'
