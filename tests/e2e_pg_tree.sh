@@ -87,7 +87,7 @@ store_of() {
     "$1/src/backend/storage/ipc/procarray.c"
 }
 for tree in "${trees[@]}"; do
-  if ! grep -q 'define GetNumberFromPGProc' "$tree/src/include/storage/proc.h" || ! grep -q 'subxidStates = (XidCacheStatus \*) ptr' "$tree/src/backend/storage/lmgr/proc.c"; then
+  if ! grep -q 'subxidStates = (XidCacheStatus \*) ptr' "$tree/src/backend/storage/lmgr/proc.c"; then
     echo "not looked at: $tree with pgxactoff in an array of its own; the edit is for trees from 18 on"
     continue
   fi
