@@ -36,10 +36,10 @@ END
   check "more than a second of CPU: $used" awk "BEGIN { split(\"$used\", u); exit !(u[1] + u[2] <= 1) }"
   # Which page of the array each connect maps: the same picture, of the code and of the model.
   for side in model code; do
-    what=(connect-storm --set "postgres.version=$((version > 19 ? 19 : version))" --set postgres.max_connections=400
+    storm=(connect-storm --set "postgres.version=$((version > 19 ? 19 : version))" --set postgres.max_connections=400
       --set workload.clients=200 --set workload.iterations=2 --quiet --trace "$SCRATCH/$side.jsonl")
-    [[ $side == model ]] || what+=(--subject "$SCRATCH/tree.so")
-    check_status 0 "$STAMPEDE" run "${what[@]}"
+    [[ $side == model ]] || storm+=(--subject "$SCRATCH/tree.so")
+    check_status 0 "$STAMPEDE" run "${storm[@]}"
     check_status 0 "$STAMPEDE" viz "$SCRATCH/$side.jsonl" --view memory -o "$SCRATCH/$side.svg"
   done
   check_same "$SCRATCH/model.svg" "$SCRATCH/code.svg"
