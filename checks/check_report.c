@@ -121,12 +121,7 @@ static void counterexamples(Output *o, const CheckReport *r) {
 
 static void names(Output *o, const char *name, const GPtrArray *list) {
   output_key(o, name);
-  output_str(o, "[");
-  for (guint i = 0; i < list->len; i++) {
-    output_str(o, i ? ", " : "");
-    output_string(o, list->pdata[i]);
-  }
-  output_str(o, "]");
+  output_strings(o, (const char *const *)list->pdata, list->len);
   next(o);
 }
 

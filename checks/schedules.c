@@ -124,6 +124,10 @@ uint64_t schedules_done(const SchedulesResult *r) {
   return r->schedules + r->redundant + r->cut;
 }
 
+bool schedules_exhausted(const SchedulesResult *r) {
+  return r->stop == SCHEDULES_EXHAUSTED && !r->cut && !r->counted_at && !r->bounded;
+}
+
 static void tell_cut(Schedules *s, uint64_t done) {
   enum { ENOUGH = 100 };
   if (s->told_cut || !s->options->all_cut || done < ENOUGH) return;

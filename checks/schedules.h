@@ -104,6 +104,7 @@ SchedulesResult *schedules_search(const ScheduleProgram *p, const SchedulesOptio
 bool schedules_same(const char *a, const char *b); /* words of two findings: the same is broken */
 void schedules_result_free(SchedulesResult *r);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SchedulesResult, schedules_result_free)
+bool schedules_exhausted(const SchedulesResult *r); /* nothing was left out, for whatever reason */
 
 /* Classes of schedules that differ in more than the order of operations that commute. */
 uint64_t schedules_classes(const SchedulesResult *r, SchedulesStrategy strategy);
@@ -119,7 +120,8 @@ double schedules_chance_of_news(const SchedulesResult *r);
 typedef struct {
   guint max_steps;
   uint64_t budget;             /* schedules for each number of preemptions */
-  double max_seconds;          /* for all of it; 0: any time */
+  double max_seconds;          /* since `began`; 0: any time */
+  gint64 began;                /* of g_get_monotonic_time */
   const volatile int *stopped; /* as SchedulesOptions' interrupted */
 } ShrinkLimits;
 void schedules_shrink(const ScheduleProgram *p, ScheduleFinding *f, const ShrinkLimits *limits);

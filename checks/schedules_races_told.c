@@ -186,22 +186,7 @@ void races_told_text(const RacesTold *r, GString *out) {
 
 static void json_texts(const GPtrArray *texts, const char *key, Output *o) {
   output_key(o, key);
-  output_str(o, "[");
-  for (guint i = 0; i < texts->len; i++) {
-    if (i) output_str(o, ", ");
-    output_string(o, texts->pdata[i]);
-  }
-  output_str(o, "]");
-}
-
-static void json_declaration(const char *at, const char *reason, Output *o) {
-  output_str(o, "{");
-  output_key(o, "at");
-  output_string(o, at);
-  output_str(o, ", ");
-  output_key(o, "reason");
-  output_string(o, reason);
-  output_str(o, "}");
+  output_strings(o, (const char *const *)texts->pdata, texts->len);
 }
 
 static void json_race(const RaceTold *t, Output *o) {
@@ -211,7 +196,7 @@ static void json_race(const RaceTold *t, Output *o) {
   output_str(o, ", ");
   output_key(o, "declared");
   if (t->at)
-    json_declaration(t->at, t->why, o);
+    declared_race_json(t->at, t->why, o);
   else
     output_str(o, "null");
   output_str(o, ", ");
@@ -236,7 +221,7 @@ void races_told_json(const RacesTold *r, Output *o) {
   for (guint i = 0; i < r->unused->len; i++) {
     const DeclaredRace *d = &g_array_index(r->unused, DeclaredRace, i);
     if (i) output_str(o, ", ");
-    json_declaration(d->at, d->reason, o);
+    declared_race_json(d->at, d->reason, o);
   }
   output_str(o, "],\n");
 }

@@ -16,10 +16,6 @@ static const char *stop_words(const SubjectCheck *c) {
   return c->search->bounded ? "every order within the bound was tried" : words[0];
 }
 
-static bool exhausted(const SubjectCheck *c) {
-  return c->search->stop == SCHEDULES_EXHAUSTED && !c->search->cut && !c->counted && !c->search->bounded;
-}
-
 /* ---- text ---- */
 
 /* Code without checks of its own, and a scenario that names none: that must not read as if all were well. */
@@ -58,8 +54,8 @@ static void text_told(const SubjectCheck *c, GString *out) {
 
 static void text_counts(const SubjectCheck *c, GString *out) {
   const SchedulesResult *r = c->search;
-  g_string_append_printf(out, "%s: %" G_GUINT64_FORMAT " schedules", exhausted(c) ? "exhausted" : "not exhausted",
-                         r->schedules);
+  g_string_append_printf(out, "%s: %" G_GUINT64_FORMAT " schedules",
+                         schedules_exhausted(c->search) ? "exhausted" : "not exhausted", r->schedules);
   if (c->options.strategy == SCHEDULES_DPOR)
     g_string_append_printf(out, ", %" G_GUINT64_FORMAT " redundant", r->redundant);
   if (r->cut) g_string_append_printf(out, ", %" G_GUINT64_FORMAT " cut", r->cut);
@@ -190,12 +186,9 @@ static void json_coverage(const SubjectCheck *c, Output *o) {
   output_uint(o, schedules_classes(c->search, c->options.strategy));
   output_str(o, ", \"lines\": ");
   output_uint(o, c->points);
-  output_str(o, ", \"never_preempted\": [");
-  for (guint i = 0; i < c->never->len; i++) {
-    if (i) output_str(o, ", ");
-    output_string(o, c->never->pdata[i]);
-  }
-  output_str(o, walks(c) ? "], \"chance_of_a_new_class\": " : "], \"part_of_the_tree\": ");
+  output_str(o, ", \"never_preempted\": ");
+  output_strings(o, (const char *const *)c->never->pdata, c->never->len);
+  output_str(o, walks(c) ? ", \"chance_of_a_new_class\": " : ", \"part_of_the_tree\": ");
   output_double(o, walks(c) ? schedules_chance_of_news(c->search) : c->search->coverage.part);
   if (!walks(c)) {
     output_str(o, ", \"schedules_estimated\": ");
@@ -205,12 +198,9 @@ static void json_coverage(const SubjectCheck *c, Output *o) {
 }
 
 static void json_without(const SubjectCheck *c, Output *o) {
-  output_str(o, "  \"without_locks\": [");
-  for (guint i = 0; i < c->without->len; i++) {
-    if (i) output_str(o, ", ");
-    output_string(o, c->without->pdata[i]);
-  }
-  output_str(o, "],\n");
+  output_str(o, "  \"without_locks\": ");
+  output_strings(o, (const char *const *)c->without->pdata, c->without->len);
+  output_str(o, ",\n");
 }
 
 void subject_check_json(const SubjectCheck *c, Output *o) {

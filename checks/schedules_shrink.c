@@ -5,14 +5,13 @@
 typedef struct {
   const ScheduleProgram *program;
   const ShrinkLimits *limits;
-  gint64 began;
 } Shrinking;
 
 enum { MOMENT_US = 1000 };
 
 /* 0: any time. */
 static double seconds_left(const Shrinking *k) {
-  double gone = (double)(g_get_monotonic_time() - k->began) / G_USEC_PER_SEC, most = k->limits->max_seconds;
+  double gone = (double)(g_get_monotonic_time() - k->limits->began) / G_USEC_PER_SEC, most = k->limits->max_seconds;
   return most > 0 ? MAX(most - gone, (double)MOMENT_US / G_USEC_PER_SEC) : 0;
 }
 
@@ -62,7 +61,7 @@ static bool shorten(const Shrinking *k, ScheduleFinding *f) {
 }
 
 void schedules_shrink(const ScheduleProgram *p, ScheduleFinding *f, const ShrinkLimits *limits) {
-  Shrinking k = {p, limits, g_get_monotonic_time()};
+  Shrinking k = {p, limits};
   bool fewer = false, none = true;
   for (guint bound = 0, most = f->preemptions; bound < most && !fewer; bound++) {
     bool no_such;

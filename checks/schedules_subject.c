@@ -142,12 +142,7 @@ static void tell_all_cut(void *program, guint process, const void *at) {
           where);
 }
 
-/* --max-time is of all that check does. 0: any time. */
-static double seconds_left(const SchedulesOptions *o, gint64 began) {
-  double gone = (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
-  return o->max_seconds > 0 ? MAX(o->max_seconds - gone, 1e-3) : 0;
-}
-
+/* --max-time is of all that check does, which began then. */
 static void shrink(Bound *b, SchedulesResult *r, const SchedulesOptions *o, gint64 began) {
   bool observer = b->observer;
   b->observer = false;
@@ -158,7 +153,7 @@ static void shrink(Bound *b, SchedulesResult *r, const SchedulesOptions *o, gint
     ScheduleFinding *f = r->findings->pdata[i];
     /* Each try of one that was stopped by the clock would take as long again. */
     if (g_str_has_prefix(f->words, "endless: ")) continue;
-    ShrinkLimits limits = {o->max_steps, SHRINK_SCHEDULES, seconds_left(o, began), o->interrupted};
+    ShrinkLimits limits = {o->max_steps, SHRINK_SCHEDULES, o->max_seconds, began, o->interrupted};
     schedules_shrink(&p, f, &limits);
   }
   b->observer = observer; /* one that was not shortened has the checks' look in it */
@@ -237,8 +232,7 @@ SubjectCheck *subject_check(const App *app, const Scenario *s, const SubjectChec
     c->cut = c->search->cut ? place_words(&b, c->search->cut_in, c->search->cut_at) : NULL;
     c->counted = c->search->counted_at ? place_words(&b, c->search->counted_in, c->search->counted_at) : NULL;
     const SchedulesResult *r = c->search;
-    bool all = r->stop == SCHEDULES_EXHAUSTED && !r->cut && !r->counted_at && !r->bounded && !r->findings->len &&
-               !is_walk(&c->options);
+    bool all = schedules_exhausted(r) && !r->findings->len && !is_walk(&c->options);
     if (o->shrink) shrink(&b, c->search, &c->options, began);
     for (guint i = 0; i < r->findings->len; i++) g_ptr_array_add(c->told, tell(&b, r->findings->pdata[i]));
     c->options.wanted = NULL; /* the list ends here */

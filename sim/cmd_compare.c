@@ -172,7 +172,7 @@ static bool unfinished(const Compare *c) {
 }
 
 static int report(Compare *c, gint64 started) {
-  c->in.interrupted = g_atomic_int_get(cli_interrupted()) && unfinished(c);
+  c->in.interrupted = cli_is_interrupted() && unfinished(c);
   g_autoptr(Comparison) comparison = compare(&c->in);
   CompareReport r = {.comparison = comparison,
                      .subject = c->subject ? c->subject : c->plan->scenario,

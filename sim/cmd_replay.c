@@ -129,7 +129,7 @@ static void compare_ends(Replay *r, const RunResult *result) {
 
 static int verdict(const Replay *r, const CliOptions *o, const RunResult *result) {
   g_autofree char *cut = r->next == TRACE_CUT ? trace_reader_cut(r->reader) : NULL;
-  if (g_atomic_int_get(cli_interrupted()))
+  if (cli_is_interrupted())
     return cli_refuse(EXIT_INTERRUPTED, "interrupted after %" G_GINT64_FORMAT " steps", r->confirmed);
   if (r->difference)
     return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", trace_reader_name(r->reader), r->difference);

@@ -143,7 +143,7 @@ static int report(const Sweep *s, gint64 started) {
                    .knee = s->knee,
                    .jobs = (guint)s->jobs,
                    .wall_ms = (double)(g_get_monotonic_time() - started) / 1e3};
-  r.interrupted = g_atomic_int_get(cli_interrupted()) && sweep_finished(&r) + sweep_refusals(s->plan) < s->results->len;
+  r.interrupted = cli_is_interrupted() && sweep_finished(&r) + sweep_refusals(s->plan) < s->results->len;
   int status = say(s, &r);
   if (status == EXIT_MET && s->out) status = write_folder(s, &r);
   if (status == EXIT_MET && s->common->junit) status = cli_write(s->common->junit, fill_junit, &r);

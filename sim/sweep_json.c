@@ -70,11 +70,8 @@ static void json_axes(const SweepCurves *c, Output *o) {
 
 static void json_names(const SweepPlan *p, Output *o) {
   output_key(o, "variants");
-  for (guint i = 0; i < p->variants->len; i++) {
-    output_str(o, i ? ", " : "[");
-    output_string(o, p->variants->pdata[i]);
-  }
-  output_str(o, "],\n  ");
+  output_strings(o, (const char *const *)p->variants->pdata, p->variants->len);
+  output_str(o, ",\n  ");
   output_key(o, "seeds");
   for (guint i = 0; i < p->seeds; i++) {
     output_str(o, i ? ", " : "[");

@@ -3,15 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-static bool bad(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool bad(GError **error, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  g_propagate_error(error, g_error_new_valist(SCENARIO_ERROR, SCENARIO_ERROR_INPUT, format, args));
-  va_end(args);
-  return false;
-}
-
 /* "64KiB": 64 and "KiB". A unit is letters; no sign, no fraction. */
 static bool whole(const char *text, int64_t *n, const char **unit) {
   char *end = NULL;
@@ -34,23 +25,23 @@ typedef struct {
 static bool range_parse(char **parts, Range *r, GError **error) {
   const char *to_unit, *by_unit, *step = parts[2];
   if (!whole(parts[0], &r->from, &r->unit) || !whole(parts[1], &r->to, &to_unit))
-    return bad(error, "a range runs between whole numbers below 2^63, with one unit if any");
+    return scenario_wrong(error, "a range runs between whole numbers below 2^63, with one unit if any");
   if (strcmp(r->unit, to_unit) != 0)
-    return bad(error, "a range has one unit at both ends, not \"%s\" and \"%s\"", r->unit, to_unit);
+    return scenario_wrong(error, "a range has one unit at both ends, not \"%s\" and \"%s\"", r->unit, to_unit);
   r->times = *step == '*';
   if ((*step != '*' && *step != '+') || !whole(step + 1, &r->by, &by_unit))
-    return bad(error, "a step is *FACTOR or +STEP, a whole number, not \"%.40s\"", step);
+    return scenario_wrong(error, "a step is *FACTOR or +STEP, a whole number, not \"%.40s\"", step);
   if (strcmp(by_unit, r->times ? "" : r->unit) != 0)
-    return bad(error, "a step has the unit of the ends, a factor none");
-  if (r->from > r->to) return bad(error, "a range goes up, and %s is more than %s", parts[0], parts[1]);
+    return scenario_wrong(error, "a step has the unit of the ends, a factor none");
+  if (r->from > r->to) return scenario_wrong(error, "a range goes up, and %s is more than %s", parts[0], parts[1]);
   if (r->by < (r->times ? 2 : 1) || (r->times && r->from == 0))
-    return bad(error, "a step of %s from %s never ends", step, parts[0]);
+    return scenario_wrong(error, "a step of %s from %s never ends", step, parts[0]);
   return true;
 }
 
 static bool add(GPtrArray *values, const char *value, GError **error) {
-  if (!*value) return bad(error, "an empty value in the list");
-  if (values->len == SWEEP_MAX_VALUES) return bad(error, "more than %d values", SWEEP_MAX_VALUES);
+  if (!*value) return scenario_wrong(error, "an empty value in the list");
+  if (values->len == SWEEP_MAX_VALUES) return scenario_wrong(error, "more than %d values", SWEEP_MAX_VALUES);
   g_ptr_array_add(values, g_strdup(value));
   return true;
 }
@@ -70,14 +61,15 @@ static bool add_item(GPtrArray *values, const char *item, GError **error) {
   Range r = {0};
   if (!g_ascii_isdigit(*item) || !parts[1]) return add(values, item, error);
   if (g_strv_length(parts) != 3)
-    return bad(error, "\"%.40s\" is no range; write FROM:TO:*FACTOR or FROM:TO:+STEP", item);
+    return scenario_wrong(error, "\"%.40s\" is no range; write FROM:TO:*FACTOR or FROM:TO:+STEP", item);
   return range_parse(parts, &r, error) && add_range(values, &r, error);
 }
 
 static bool each_once(const GPtrArray *values, GError **error) {
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; i < values->len; i++)
-    if (!g_hash_table_add(seen, values->pdata[i])) return bad(error, "%s stands in it twice", (char *)values->pdata[i]);
+    if (!g_hash_table_add(seen, values->pdata[i]))
+      return scenario_wrong(error, "%s stands in it twice", (char *)values->pdata[i]);
   return true;
 }
 
@@ -107,7 +99,7 @@ static const char *item_end(const char *from) {
 
 GPtrArray *sweep_values(const char *list, GError **error) {
   g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
-  if (!*list) return bad(error, "no value"), NULL;
+  if (!*list) return scenario_wrong(error, "no value"), NULL;
   for (const char *from = list, *end;; from = end + 1) {
     end = item_end(from);
     g_autofree char *item = g_strndup(from, (gsize)(end - from));

@@ -42,6 +42,13 @@ draws_with_graphviz() {
   export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}fast_unwind_on_malloc=0"
 }
 
+# For scripts that run programs as other users: these may go into $SCRATCH, and what they leave is in a $TMPDIR in it.
+open_scratch() {
+  export TMPDIR=$SCRATCH/tmp
+  mkdir -m 755 "$TMPDIR"
+  chmod 755 "$SCRATCH"
+}
+
 check_status() {
   local expected=$1 status
   shift

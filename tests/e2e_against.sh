@@ -3,9 +3,8 @@
 # What differs between two of them is known beforehand: one makes its pool larger than it is told to.
 # shellcheck source=tests/e2e.sh
 source "$(dirname "$0")/e2e.sh"
-export TMPDIR=$SCRATCH/tmp
-mkdir -m 755 "$TMPDIR" "$SCRATCH/bin"
-chmod 755 "$SCRATCH"
+open_scratch
+mkdir -m 755 "$SCRATCH/bin"
 pooler=/usr/sbin/pgbouncer tiny=$PWD/$BUILD/tests/live/tiny
 check "PgBouncer is there (make deps)" test -x "$pooler"
 check "the tests' own pooler is built (make check)" test -x "$tiny" -a -x "$tiny-static"

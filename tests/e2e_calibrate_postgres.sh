@@ -4,8 +4,7 @@
 # shellcheck source=tests/e2e.sh
 . "$(dirname "$0")/e2e.sh"
 bin=$(tests/postgres_bin.sh 15) || { echo "PostgreSQL 15 is missing: make deps"; exit 1; }
-export TMPDIR=$SCRATCH/tmp
-mkdir -m 755 "$TMPDIR" && chmod 755 "$SCRATCH"
+open_scratch
 postgres=("$STAMPEDE" calibrate postgres --bin "$bin")
 
 # Nothing is left: no directory, no process of the server.

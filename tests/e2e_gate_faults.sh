@@ -3,9 +3,8 @@
 # something ends: each is told as it is, and nothing is left behind.
 # shellcheck source=tests/e2e.sh
 source "$(dirname "$0")/e2e.sh"
-export TMPDIR=$SCRATCH/tmp
-mkdir -m 755 "$TMPDIR" "$SCRATCH/bin"
-chmod 755 "$SCRATCH"
+open_scratch
+mkdir -m 755 "$SCRATCH/bin"
 tiny=$PWD/$BUILD/tests/live/tiny adapter=(--adapter tests/live/adapters/tiny.yaml) crowd=tests/live/gate/crowd.yaml
 check "the tests' own pooler is built (make check)" test -x "$tiny" -a -x "$tiny-static"
 check "pgpool-II is there (make deps)" test -x /usr/sbin/pgpool

@@ -3,9 +3,7 @@
 # who a cancel, one that dies, ends, is reloaded; the same trace each time; nothing left behind.
 # shellcheck source=tests/e2e.sh
 source "$(dirname "$0")/e2e.sh"
-export TMPDIR=$SCRATCH/tmp
-mkdir -m 755 "$TMPDIR"
-chmod 755 "$SCRATCH"
+open_scratch
 pooler=/usr/sbin/pgbouncer
 check "PgBouncer is there (make deps)" test -x "$pooler"
 live() { timeout -k 1 60 "$STAMPEDE" live "$@"; }

@@ -3,9 +3,8 @@
 # Unix sockets; twenty alike; what cannot listen there is refused; nothing left behind.
 # shellcheck source=tests/e2e.sh
 source "$(dirname "$0")/e2e.sh"
-export TMPDIR=$SCRATCH/tmp
-mkdir -m 755 "$TMPDIR" "$SCRATCH/bin"
-chmod 755 "$SCRATCH"
+open_scratch
+mkdir -m 755 "$SCRATCH/bin"
 pooler=/usr/sbin/pgbouncer pgpool=/usr/sbin/pgpool tiny=$PWD/$BUILD/tests/live/tiny
 check "PgBouncer and pgpool-II are there (make deps)" test -x "$pooler" -a -x "$pgpool"
 check "the tests' own pooler is built (make check)" test -x "$tiny"

@@ -5,9 +5,7 @@
 source "$(dirname "$0")/e2e.sh"
 pooler=/usr/sbin/pgbouncer
 check "PgBouncer is there (make deps)" test -x "$pooler"
-export TMPDIR=$SCRATCH/tmp
-mkdir -m 755 "$TMPDIR"
-chmod 755 "$SCRATCH"
+open_scratch
 
 nothing_left() {
   check "no directory is left: $1" test -z "$(ls "$TMPDIR")"

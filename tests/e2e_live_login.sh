@@ -6,9 +6,7 @@ source "$(dirname "$0")/e2e.sh"
 pooler=/usr/sbin/pgbouncer
 all=tests/live/login/everything.yaml
 check "PgBouncer is there (make deps)" test -x "$pooler"
-export TMPDIR=$SCRATCH/tmp
-mkdir -m 755 "$TMPDIR"
-chmod 755 "$SCRATCH"
+open_scratch
 
 check_status 0 "$STAMPEDE" run $all
 check_status 0 "$STAMPEDE" live $all --pooler "$pooler"

@@ -5,9 +5,7 @@
 source "$(dirname "$0")/e2e.sh"
 pooler=/usr/sbin/pgbouncer
 check "PgBouncer is there (make deps)" test -x "$pooler"
-export TMPDIR=$SCRATCH/tmp
-mkdir -m 755 "$TMPDIR"
-chmod 755 "$SCRATCH"
+open_scratch
 live() { timeout -k 1 120 "$STAMPEDE" live --explore "$@" --pooler "$pooler"; }
 
 # What a start costs in steps of the gate is the one thing that may differ.

@@ -4,9 +4,7 @@
 source "$(dirname "$0")/e2e.sh"
 pooler=/usr/sbin/pgbouncer
 check "PgBouncer is there (make deps)" test -x "$pooler"
-export TMPDIR=$SCRATCH/tmp
-mkdir -m 755 "$TMPDIR"
-chmod 755 "$SCRATCH"
+open_scratch
 
 # The short ones of sim/live/CONFORMANCE.md: each stage of a cancel, limits of waiting, growth, deaths, restart, caps, protocols.
 short=(c6-equal-pids c6-pid-race c6-pid-reuse c6-pooler-restart s01-stale-cancel-good s01-stale-cancel-delayed-bad s02-pool-good

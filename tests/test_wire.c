@@ -4,6 +4,7 @@
 #include "sim/live/client.h"
 #include "sim/live/server.h"
 #include "tests/harness.h"
+#include "tests/wire_pair.h"
 
 static char *hex(const GByteArray *b) {
   GString *s = g_string_new(NULL);
@@ -103,17 +104,6 @@ static void scram_of_the_rfc(void) {
 }
 
 /* ---- our client against our backend ---- */
-
-static void to_backend(Wired *c, Backend *b) {
-  GByteArray *out = wired_to_send(c);
-  backend_feed(b, out->data, out->len);
-  g_byte_array_set_size(out, 0);
-}
-static void to_client(Backend *b, Wired *c) {
-  GByteArray *out = backend_out(b);
-  wired_feed(c, out->data, out->len);
-  g_byte_array_set_size(out, 0);
-}
 
 /* Until neither has anything to say; the last event but NOTHING of each. */
 static void talk(Wired *c, Backend *b, ClientEvent *seen, BackendEvent *asked) {

@@ -3,17 +3,7 @@
 #include "sim/live/client.h"
 #include "sim/live/server.h"
 #include "tests/harness.h"
-
-static void to_backend(Wired *c, Backend *b) {
-  GByteArray *out = wired_to_send(c);
-  backend_feed(b, out->data, out->len);
-  g_byte_array_set_size(out, 0);
-}
-static void to_client(Backend *b, Wired *c) {
-  GByteArray *out = backend_out(b);
-  wired_feed(c, out->data, out->len);
-  g_byte_array_set_size(out, 0);
-}
+#include "tests/wire_pair.h"
 
 static BackendConfig config(PasswordKind ask, gsize key_len, int32_t newest) {
   BackendConfig c = {

@@ -28,3 +28,4 @@ void output_double(Output *o, double v);        /* the shortest of 15 to 17 digi
 void output_string(Output *o, const char *s);   /* "quoted" for JSON; s in UTF-8, else the output fails */
 void output_key(Output *o, const char *name);   /* "name": and a blank */
 void output_nullable(Output *o, const char *s); /* a string, or null for NULL */
+void output_strings(Output *o, const char *const *texts, guint n); /* ["a", "b"] */

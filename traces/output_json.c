@@ -99,3 +99,12 @@ void output_nullable(Output *o, const char *s) {
   else
     output_str(o, "null");
 }
+
+void output_strings(Output *o, const char *const *texts, guint n) {
+  output_str(o, "[");
+  for (guint i = 0; i < n; i++) {
+    if (i) output_str(o, ", ");
+    output_string(o, texts[i]);
+  }
+  output_str(o, "]");
+}

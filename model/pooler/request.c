@@ -119,7 +119,7 @@ static bool fails_fast(Pooler *p, const Session *e, guint pool) {
   const Pool *pl = &p->pools[pool];
   bool logs_in = e->request == REQ_CONNECT, there = pool_live(p, pool) > pl->opening;
   if (!(pl->flags & PLF_NO_LOGIN) || pl->flags & PLF_PAUSED || logs_in || e->wants || there) return false;
-  if (!(pl->flags & (PLF_ASLEEP | PLF_PAUSED)) && pl->opening == 0) pool_open(p, pool);
+  if (!(pl->flags & PLF_ASLEEP) && pl->opening == 0) pool_open(p, pool);
   return true;
 }
 

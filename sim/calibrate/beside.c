@@ -4,15 +4,6 @@
 #include <json-glib/json-glib.h>
 #include <string.h>
 
-static bool bad(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool bad(GError **error, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  g_propagate_error(error, g_error_new_valist(SCENARIO_ERROR, SCENARIO_ERROR_INPUT, format, args));
-  va_end(args);
-  return false;
-}
-
 void beside_free(Beside *b) {
   if (!b) return;
   g_free(b->file);
@@ -26,7 +17,7 @@ static bool number(const Beside *b, JsonObject *in, const char *key, int64_t *ou
   JsonNode *node = json_object_get_member(in, key);
   double v = node && JSON_NODE_HOLDS_VALUE(node) ? json_node_get_double(node) : -1;
   if (!(v >= 0 && v < 9e15))
-    return bad(error, "%s: no number \"%s\", as calibrate postgres --json writes it", b->file, key);
+    return scenario_wrong(error, "%s: no number \"%s\", as calibrate postgres --json writes it", b->file, key);
   *out = (int64_t)v;
   return true;
 }
@@ -55,7 +46,8 @@ static bool take_pages(Beside *b, JsonObject *top, GError **error) {
     if (b->own->len != (k + 1) * b->clients) break;
   }
   return b->own->len == b->iterations * b->clients ||
-         bad(error, "%s: \"private_pages\" are not %u lists of %u whole numbers", b->file, b->iterations, b->clients);
+         scenario_wrong(error, "%s: \"private_pages\" are not %u lists of %u whole numbers", b->file, b->iterations,
+                        b->clients);
 }
 
 static const char *word(JsonObject *in, const char *key) {
@@ -72,15 +64,15 @@ static bool take(Beside *b, JsonNode *root, GError **error) {
   int64_t clients = 0, iterations = 0;
   JsonObject *top = root && JSON_NODE_HOLDS_OBJECT(root) ? json_node_get_object(root) : NULL;
   if (!top || g_strcmp0(word(top, "command"), "calibrate postgres") != 0)
-    return bad(error, "%s: no document of calibrate postgres --json", b->file);
+    return scenario_wrong(error, "%s: no document of calibrate postgres --json", b->file);
   b->server = g_strdup(word(top, "server"));
   if (!number(b, top, "clients", &clients, error) || !number(b, top, "iterations", &iterations, error) ||
       !number(b, top, "max_connections", &b->max_connections, error) ||
       !number(b, top, "page_size", &b->page_size, error) || !number(b, top, "seed", &b->seed, error))
     return false;
   if (clients < 1 || clients > 262143 || iterations < 1 || iterations > 1000)
-    return bad(error, "%s: %" G_GINT64_FORMAT " clients, %" G_GINT64_FORMAT " iterations", b->file, clients,
-               iterations);
+    return scenario_wrong(error, "%s: %" G_GINT64_FORMAT " clients, %" G_GINT64_FORMAT " iterations", b->file, clients,
+                          iterations);
   b->plain_malloc = flag(top, "plain_malloc");
   b->clients = (guint)clients;
   b->iterations = (guint)iterations;
@@ -94,24 +86,27 @@ Beside *beside_read(const char *file, GError **error) {
   b->file = g_strdup(file);
   if (json_parser_load_from_file(parser, file, &why))
     return take(b, json_parser_get_root(parser), error) ? g_steal_pointer(&b) : NULL;
-  bad(error, "%s%s%s", strstr(why->message, file) ? "" : file, strstr(why->message, file) ? "" : ": ", why->message);
+  scenario_wrong(error, "%s%s%s", strstr(why->message, file) ? "" : file, strstr(why->message, file) ? "" : ": ",
+                 why->message);
   g_error_free(why);
   return NULL;
 }
 
 bool beside_fits(const Beside *b, const char *server, guint clients, bool plain_malloc, int64_t max_connections,
                  int64_t seed, GError **error) {
-  if (g_strcmp0(b->server, server) != 0) return bad(error, "%s: of PostgreSQL %s, not %s", b->file, b->server, server);
+  if (g_strcmp0(b->server, server) != 0)
+    return scenario_wrong(error, "%s: of PostgreSQL %s, not %s", b->file, b->server, server);
   if (b->clients != clients || b->max_connections != max_connections)
-    return bad(error,
-               "%s: %u clients, max_connections %" G_GINT64_FORMAT "; %u and %" G_GINT64_FORMAT
-               " are needed beside this run",
-               b->file, b->clients, b->max_connections, clients, max_connections);
+    return scenario_wrong(error,
+                          "%s: %u clients, max_connections %" G_GINT64_FORMAT "; %u and %" G_GINT64_FORMAT
+                          " are needed beside this run",
+                          b->file, b->clients, b->max_connections, clients, max_connections);
   if (b->plain_malloc != plain_malloc)
-    return bad(error, "%s: with%s --plain-malloc; this run is with%s", b->file, b->plain_malloc ? "" : "out",
-               plain_malloc ? "" : "out");
+    return scenario_wrong(error, "%s: with%s --plain-malloc; this run is with%s", b->file, b->plain_malloc ? "" : "out",
+                          plain_malloc ? "" : "out");
   if (b->seed == seed)
-    return bad(error, "%s: of seed %" G_GINT64_FORMAT " too; another storm is needed beside this one", b->file, seed);
+    return scenario_wrong(error, "%s: of seed %" G_GINT64_FORMAT " too; another storm is needed beside this one",
+                          b->file, seed);
   return true;
 }
 

@@ -21,7 +21,8 @@ typedef struct {
   const char *late;     /* the first that there was no time for; NULL: none */
 } Machine;
 
-/* What is begun after so long stays unmeasured: an idle machine is done in seconds, a busy one waits for one measurement more at most. */
+/* What is begun after so long stays unmeasured: an idle machine is done in seconds, a busy one waits for one
+ * measurement more at most. */
 enum { MACHINE_SECONDS = 50 };
 /* progress: before each, with its name; may be NULL. False: *interrupted. */
 bool machine_measure(Machine *m, double seconds, const gint *interrupted,

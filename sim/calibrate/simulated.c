@@ -79,21 +79,9 @@ static void take_sums(StormSeries *s, const RunResult *r) {
 
 /* ---- a subject's code runs in a child, and what was seen with it: that comes back by a file without a name ---- */
 
-static void keep_array(const GArray *a, FILE *f) {
+static void keep_array(GArray *a, FILE *f) {
   fwrite(&a->len, sizeof a->len, 1, f);
-  fwrite(a->data, g_array_get_element_size((GArray *)a), a->len, f);
-}
-
-static RunResult *run_and_keep(const Scenario *s, const RunOptions *o, GError **error) {
-  const Watch *w = o->replay;
-  RunResult *r = run_scenario(s, o, error);
-  keep_array(w->series->alone, w->kept);
-  for (guint k = 0; k < w->series->iterations->len; k++) {
-    keep_array(storm_iteration(w->series, k)->backends, w->kept);
-    keep_array(storm_iteration(w->series, k)->leaving, w->kept);
-  }
-  fflush(w->kept);
-  return r;
+  fwrite(a->data, g_array_get_element_size(a), a->len, f);
 }
 
 /* A child that was ended has kept nothing, or a part: then the rest stays empty. */
@@ -104,6 +92,22 @@ static void take_array(GArray *a, FILE *f) {
   if (fread(a->data, g_array_get_element_size(a), n, f) != n) g_array_set_size(a, 0);
 }
 
+static void each_array(const Watch *w, void (*with)(GArray *a, FILE *f)) {
+  with(w->series->alone, w->kept);
+  for (guint k = 0; k < w->series->iterations->len; k++) {
+    with(storm_iteration(w->series, k)->backends, w->kept);
+    with(storm_iteration(w->series, k)->leaving, w->kept);
+  }
+}
+
+static RunResult *run_and_keep(const Scenario *s, const RunOptions *o, GError **error) {
+  const Watch *w = o->replay;
+  RunResult *r = run_scenario(s, o, error);
+  each_array(w, keep_array);
+  fflush(w->kept);
+  return r;
+}
+
 static RunResult *run_in_child(const Scenario *s, const RunOptions *o, Watch *w, GError **error) {
   if (!(w->kept = tmpfile())) {
     g_set_error(error, CALIBRATE_ERROR, CALIBRATE_ERROR_ENVIRONMENT, "a temporary file: %s", g_strerror(errno));
@@ -111,11 +115,7 @@ static RunResult *run_in_child(const Scenario *s, const RunOptions *o, Watch *w,
   }
   RunResult *r = child_run(s, o, run_and_keep, error);
   rewind(w->kept);
-  take_array(w->series->alone, w->kept);
-  for (guint k = 0; k < w->series->iterations->len; k++) {
-    take_array(storm_iteration(w->series, k)->backends, w->kept);
-    take_array(storm_iteration(w->series, k)->leaving, w->kept);
-  }
+  each_array(w, take_array);
   fclose(w->kept);
   return r;
 }

@@ -113,13 +113,6 @@ static ClientEvent nothing(void) {
   return (ClientEvent){.kind = CLIENT_NOTHING};
 }
 
-/* What a SASL message holds is text without an end. */
-static char *rest_text(WireCursor *b) {
-  gsize n;
-  const guint8 *p = wire_rest(b, &n);
-  return g_strndup((const char *)p, n);
-}
-
 static bool offers(WireCursor b, const char *mechanism) {
   for (const char *name = wire_text(&b); *name; name = wire_text(&b))
     if (strcmp(name, mechanism) == 0) return true;
@@ -151,7 +144,7 @@ static ClientEvent authenticate(Wired *c, WireCursor b) {
   }
   bool plus = code == AUTH_SASL && c->tls_at == TLS_ON && offers(b, SCRAM_PLUS);
   if (plus || (code == AUTH_SASL && offers(b, SCRAM_PLAIN))) return scram_starts(c, password, plus), nothing();
-  g_autofree char *theirs = rest_text(&b);
+  g_autofree char *theirs = wire_rest_text(&b);
   if (code == AUTH_SASL_GOES_ON && c->scram) {
     g_autofree char *final = scram_client_final(c->scram, theirs);
     if (final) return wire_raw(c->out, 'p', final, strlen(final)), nothing();

@@ -29,7 +29,7 @@ int live_say(const RunResult *r, const CliOptions *o) {
 
 int live_fail(GError *error) {
   if (error->domain == SCENARIO_ERROR || error->domain == TRACE_ERROR) return cli_fail(error);
-  bool cut = g_atomic_int_get(cli_interrupted());
+  bool cut = cli_is_interrupted();
   int status = cli_refuse(cut                              ? EXIT_INTERRUPTED
                           : error->domain == ADAPTER_ERROR ? EXIT_INPUT
                                                            : EXIT_ENVIRONMENT,

@@ -90,7 +90,7 @@ static bool on_real_clock(const Against *a) {
 }
 
 static int report(Against *a, const LiveFlags *f, const CliOptions *cli) {
-  a->in.interrupted = g_atomic_int_get(cli_interrupted());
+  a->in.interrupted = cli_is_interrupted();
   g_autoptr(Comparison) comparison = compare(&a->in);
   g_autofree char *figures =
       g_strdup_printf("two real poolers, each between simulated clients and servers, on a %s clock",

@@ -61,7 +61,7 @@ static bool every(Table *t, char **names, GError **error) {
     if (!one(t, *name, error)) return false;
   if (*names) return true;
   g_autoptr(GPtrArray) files = asset_list(t->app->dirs, "scenarios");
-  for (guint i = 0; i < files->len && !g_atomic_int_get(cli_interrupted()); i++)
+  for (guint i = 0; i < files->len && !cli_is_interrupted(); i++)
     if (!one(t, ((const Asset *)files->pdata[i])->name, error)) return false;
   return true;
 }
@@ -158,7 +158,7 @@ int live_conform(const App *app, char **names, const LiveOptions *o, const LiveF
   if (!every(&t, names, &error)) return live_fail(error);
   int status = print(&t, f->markdown);
   if (status != EXIT_MET) return status;
-  if (g_atomic_int_get(cli_interrupted())) return EXIT_INTERRUPTED;
+  if (cli_is_interrupted()) return EXIT_INTERRUPTED;
   if (count(&t, CONFORM_FAILED)) return EXIT_ENVIRONMENT;
   return count(&t, CONFORM_DIFFERS) ? EXIT_UNMET : EXIT_MET;
 }

@@ -76,7 +76,7 @@ static Scenario *scenario_of(const App *app, const TraceHeader *h, GError **erro
 }
 
 static int verdict(const Replay *r, const char *path, const RunResult *result, const CliOptions *cli) {
-  if (g_atomic_int_get(cli_interrupted())) return EXIT_INTERRUPTED;
+  if (cli_is_interrupted()) return EXIT_INTERRUPTED;
   if (r->difference) return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: %s", path, r->difference);
   if (r->next == TRACE_STEP)
     return cli_refuse(EXIT_DIFFERED, "%s: not reproduced: the run ends before step %" G_GINT64_FORMAT, path, r->step.i);

@@ -22,6 +22,7 @@ static int console(Live *l, guint process) {
 static bool tell(Live *l, guint process, const char *sql) {
   int conn = console(l, process);
   if (conn < 0) return false;
+  l->console_ready = false;
   g_autoptr(GByteArray) out = g_byte_array_new();
   wire_string(out, 'Q', sql);
   conn_send(l, (guint)conn, out);
@@ -59,22 +60,19 @@ bool console_say(Live *l, guint process, AdapterWish what, const char *pool) {
 }
 
 /* It answers within the step: whoever is asked for figures does not wait for anybody. */
-GPtrArray *console_rows(Live *l, guint process, AdapterWish what) {
-  const Adapter *a = MEMBER(l, process)->adapter;
-  if (!a->console || !a->say[what] || console(l, process) < 0) return NULL;
-  l->console_ready = false;
-  l->rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
-  if (tell(l, process, a->say[what])) live_look(l);
-  GPtrArray *rows = g_steal_pointer(&l->rows);
-  if (l->console_ready) return rows;
-  g_ptr_array_unref(rows);
-  return NULL;
-}
-
 bool console_tell(Live *l, guint process, AdapterWish what) {
-  const Adapter *a = MEMBER(l, process)->adapter;
-  l->console_ready = false;
-  if (!a->say[what] || !tell(l, process, a->say[what])) return false;
+  const char *word = MEMBER(l, process)->adapter->say[what];
+  if (!word || !tell(l, process, word)) return false;
   live_look(l);
   return l->console_ready;
+}
+
+GPtrArray *console_rows(Live *l, guint process, AdapterWish what) {
+  if (console(l, process) < 0) return NULL;
+  l->rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
+  bool answered = console_tell(l, process, what);
+  GPtrArray *rows = g_steal_pointer(&l->rows);
+  if (answered) return rows;
+  g_ptr_array_unref(rows);
+  return NULL;
 }

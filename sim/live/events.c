@@ -22,7 +22,7 @@ static bool server_meant(const Live *l, guint conn, const Path *at) {
   switch (at->kind) {
   case PATH_SERVER: return (int)c->owner == at->index;
   case PATH_POOL: return c->direct < 0 && (int)c->pool == at->index;
-  case PATH_POOLER: return c->direct < 0 && (at->index == NONE || (int)c->process == at->index);
+  case PATH_POOLER: return c->direct < 0 && pooler_meant(at->index, c->process);
   case PATH_CLIENT_SERVER: return c->client >= 0 && client_meant(PLAYER(l, (guint)c->client), at);
   default: return false;
   }
@@ -172,7 +172,7 @@ static void say(Live *l, AdapterWish what, const Path *at) {
   const char *pool = at->kind == PATH_POOL ? l->config->pools[at->index].name : NULL;
   int one = at->kind == PATH_POOLER ? at->index : NONE;
   for (guint i = 0; i < l->members->len; i++) {
-    if (one != NONE && (guint)one != i) continue;
+    if (!pooler_meant(one, i)) continue;
     g_autofree char *who = pooler_label(l, i);
     if (!console_say(l, i, what, pool)) live_said(l, who, NULL, "cannot be told to", adapter_wish_word(what));
   }

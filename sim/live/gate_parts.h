@@ -73,6 +73,7 @@ GateProcess *gate_process_of(LiveGate *g, int32_t pid);          /* NULL */
 void gate_process_joins(LiveGate *g, int32_t pid);               /* with a line */
 void gate_process_ends(LiveGate *g, GateProcess *p, gint64 end); /* with its last line */
 void gate_process_lends(LiveGate *g, int32_t pid);               /* its line is another program's now */
+bool gate_stat(const char *pid, pid_t *parent, pid_t *group);    /* false: there is no such process */
 bool gate_interrupted(const LiveGate *g);
 void gate_reap(LiveGate *g, guint member, bool wait);
 /* Until one of them ends, which is reaped, or there is something at `listener` (-1: at none): that is true. */

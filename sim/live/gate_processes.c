@@ -17,12 +17,18 @@ GateProcess *gate_process_of(LiveGate *g, int32_t pid) {
   return NULL;
 }
 
-static pid_t parent_of(pid_t pid) {
-  g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL;
-  const char *after = g_file_get_contents(path, &text, NULL, NULL) ? strrchr(text, ')') : NULL;
+bool gate_stat(const char *pid, pid_t *parent, pid_t *group) {
+  g_autofree char *path = g_strdup_printf("/proc/%s/stat", pid), *text = NULL;
+  if (!g_file_get_contents(path, &text, NULL, NULL)) return false;
+  const char *after = strrchr(text, ')'); /* a program may be called anything */
   char state;
-  int parent = 0;
-  return after && sscanf(after + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
+  return after && sscanf(after + 1, " %c %d %d", &state, parent, group) == 3;
+}
+
+static pid_t parent_of(pid_t pid) {
+  g_autofree char *name = g_strdup_printf("%d", pid);
+  pid_t parent, group;
+  return gate_stat(name, &parent, &group) ? parent : 0;
 }
 
 static int member_of(LiveGate *g, pid_t pid) {

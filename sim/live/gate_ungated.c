@@ -27,12 +27,8 @@ int64_t gate_next_look(const LiveGate *g) {
 
 /* Of a group that a first process leads; who has left it is not seen. */
 static bool is_family(const LiveGate *g, const char *name) {
-  g_autofree char *path = g_strdup_printf("/proc/%s/stat", name), *text = NULL;
-  if (!g_ascii_isdigit(*name) || !g_file_get_contents(path, &text, NULL, NULL)) return false;
-  const char *after = strrchr(text, ')'); /* a program may be called anything */
-  int parent, group;
-  char state;
-  return after && sscanf(after + 1, " %c %d %d", &state, &parent, &group) == 3 && gate_member_of(g, group) >= 0;
+  pid_t parent, group;
+  return g_ascii_isdigit(*name) && gate_stat(name, &parent, &group) && gate_member_of(g, group) >= 0;
 }
 
 static GArray *family_of(const LiveGate *g) {

@@ -205,6 +205,11 @@ typedef struct {
 #define SENT(l, i)   (&g_array_index((l)->sent, Sent, (i)))
 #define HOST(l, i)   (&g_array_index((l)->hosts, Host, (i)))
 
+/* Is process i meant? NONE: all are. */
+static inline bool pooler_meant(int process, guint i) {
+  return process == NONE || (guint)process == i;
+}
+
 /* start.c: the pooler's program */
 void pooler_name(Live *l);                     /* as a result names it */
 bool pooler_prepare(Live *l, GError **error);  /* its directories and files */

@@ -14,14 +14,14 @@ struct LiveReuse {
   bool tcp;
   char *fresh;         /* its figures at its start */
   int64_t to_deadline; /* then */
-  guint64 kept, started;
+  guint64 kept;
 };
 
 LiveReuse *live_reuse_new(void) {
   return g_new0(LiveReuse, 1);
 }
 
-static void drop(LiveReuse *r) {
+void live_reuse_drop(LiveReuse *r) {
   for (guint i = 0; r->members && i < r->members->len; i++) adapter_free(g_array_index(r->members, Member, i).adapter);
   for (guint i = 0; r->listeners && i < r->listeners->len; i++) close(g_array_index(r->listeners, Listener, i).fd);
   g_clear_pointer(&r->members, g_array_unref);
@@ -30,11 +30,8 @@ static void drop(LiveReuse *r) {
   g_clear_pointer(&r->fresh, g_free);
 }
 
-void live_reuse_drop(LiveReuse *r) {
-  drop(r);
-}
 void live_reuse_free(LiveReuse *r) {
-  drop(r);
+  live_reuse_drop(r);
   g_free(r);
 }
 guint64 live_reuse_kept(const LiveReuse *r) {
@@ -80,7 +77,6 @@ static void forget_connections(Live *l) {
 bool reuse_first(Live *l, GError **error) {
   LiveReuse *r = l->o->reuse;
   if (!r) return true;
-  r->started++;
   l->resetting = true;
   bool knows = pooler_adapter(l)->console && pooler_adapter(l)->say[ADAPTER_RESET];
   r->fresh = knows ? figures(l) : NULL;

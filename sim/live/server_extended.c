@@ -27,9 +27,7 @@ static void parse(Backend *b, WireCursor c) {
   if (malformed(b, &c)) return;
   if (!*name) g_hash_table_remove(b->statements, name);
   if (backend_aborted(b, sql)) return;
-  const char *rest = sql + sql_first(sql);
-  while (*rest && sql_kind(rest) == SQL_EMPTY) rest += sql_first(rest);
-  if (*rest) return backend_refuse(b, "42601", "cannot insert multiple commands into a prepared statement");
+  if (*sql_next(sql)) return backend_refuse(b, "42601", "cannot insert multiple commands into a prepared statement");
   if (g_hash_table_contains(b->statements, name))
     return backend_refuse(b, "42P05", "prepared statement \"%s\" already exists", name);
   g_hash_table_replace(b->statements, g_strdup(name), g_strdup(sql));

@@ -72,16 +72,12 @@ static BackendEvent scram_first(Backend *b, WireCursor c) {
 }
 
 static BackendEvent scram_alone(Backend *b, WireCursor c) {
-  gsize n;
-  const guint8 *data = wire_rest(&c, &n);
-  g_autofree char *theirs = g_strndup((const char *)data, n);
+  g_autofree char *theirs = wire_rest_text(&c);
   return scram_begins(b, theirs);
 }
 
 static BackendEvent scram_final(Backend *b, WireCursor c) {
-  gsize n;
-  const guint8 *data = wire_rest(&c, &n);
-  g_autofree char *theirs = g_strndup((const char *)data, n), *mine = scram_server_final(b->scram, theirs);
+  g_autofree char *theirs = wire_rest_text(&c), *mine = scram_server_final(b->scram, theirs);
   if (!mine) return wrong_password(b);
   wire_auth(b->out, AUTH_SASL_FINAL, mine, strlen(mine));
   b->at = AT_LOGIN;

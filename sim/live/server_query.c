@@ -140,10 +140,8 @@ static bool statement(Backend *b, const char *sql, const char *row) {
 static char *last_statement(Backend *b) {
   const char *p = b->text;
   for (;;) {
-    gsize n = sql_first(p);
-    g_autofree char *one = g_strndup(p, n);
-    const char *rest = p + n;
-    while (*rest && sql_kind(rest) == SQL_EMPTY) rest += sql_first(rest);
+    g_autofree char *one = g_strndup(p, sql_first(p));
+    const char *rest = sql_next(p);
     if (!*rest) return g_steal_pointer(&one);
     if (sql_kind(one) != SQL_EMPTY && !statement(b, one, "1")) return NULL;
     p = rest;

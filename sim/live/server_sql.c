@@ -134,6 +134,12 @@ SqlKind sql_kind(const char *sql) {
   return verb < 0 ? SQL_OTHER : verbs[verb].kind;
 }
 
+const char *sql_next(const char *sql) {
+  do sql += sql_first(sql);
+  while (*sql && sql_kind(sql) == SQL_EMPTY);
+  return sql;
+}
+
 /* What stands between CREATE and what it makes. */
 static const char *behind_kinds(const char *p) {
   static const char *const kinds[] = {"OR REPLACE", "TEMP", "TEMPORARY", "UNLOGGED", "UNIQUE", "GLOBAL", "LOCAL"};

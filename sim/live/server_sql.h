@@ -22,6 +22,8 @@ typedef enum {
 
 /* The bytes of the first statement, with its semicolon; the rest follows. All of it where there is one. */
 gsize sql_first(const char *sql);
+/* What follows it, without statements that are empty; "": nothing. */
+const char *sql_next(const char *sql);
 /* Text of a statement without what is blank or a comment before it. */
 const char *sql_start(const char *sql);
 SqlKind sql_kind(const char *sql);

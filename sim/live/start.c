@@ -208,7 +208,7 @@ void pooler_start_again(Live *l, int process) {
     const Member *m = MEMBER(l, i);
     g_autoptr(GError) error = NULL;
     g_autofree char *who = pooler_label(l, i);
-    if (!m->gone || (process != NONE && (guint)process != i)) continue;
+    if (!m->gone || !pooler_meant(process, i)) continue;
     if (m->adapter->socket) unlink(m->adapter->socket);
     live_said(l, who, NULL, "starts again", NULL);
     if (!start_one(l, i, &error) && !live_interrupted(l)) verdict_wrong(l, error->message);
@@ -223,7 +223,7 @@ void pooler_is_gone(Live *l, guint process) {
 void pooler_kill(Live *l, int process) {
   for (guint i = 0; i < l->members->len; i++) {
     g_autofree char *who = pooler_label(l, i);
-    if (process != NONE && (guint)process != i) continue;
+    if (!pooler_meant(process, i)) continue;
     live_said(l, who, NULL, "is killed", NULL);
     live_gate_kill(l->gate, i);
     MEMBER(l, i)->ending = true;
@@ -235,7 +235,7 @@ void pooler_stop(Live *l, int process) {
   for (guint i = 0; i < l->members->len; i++) {
     int number = MEMBER(l, i)->adapter->signals[ADAPTER_STOP];
     g_autofree char *who = pooler_label(l, i);
-    if (process != NONE && (guint)process != i) continue;
+    if (!pooler_meant(process, i)) continue;
     MEMBER(l, i)->ending = true;
     live_said(l, "console", who, adapter_wish_word(ADAPTER_STOP), NULL);
     live_gate_signal(l->gate, i, number ? number : SIGTERM);

@@ -92,6 +92,12 @@ const guint8 *wire_rest(WireCursor *c, gsize *n) {
   return p;
 }
 
+char *wire_rest_text(WireCursor *c) {
+  gsize n;
+  const guint8 *p = wire_rest(c, &n);
+  return g_strndup((const char *)p, n);
+}
+
 const char *wire_end(const WireCursor *c) {
   return c->bad ? c->bad : c->at == c->end ? NULL : "invalid message format";
 }

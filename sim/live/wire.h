@@ -54,6 +54,7 @@ int16_t wire_int16(WireCursor *c);
 int32_t wire_int32(WireCursor *c);
 const char *wire_text(WireCursor *c); /* zero-terminated */
 const guint8 *wire_rest(WireCursor *c, gsize *n);
+char *wire_rest_text(WireCursor *c);       /* as text, which has no end of its own (SASL); g_free */
 const char *wire_end(const WireCursor *c); /* NULL: all was there, and there is no more; else what is wrong */
 
 typedef struct {

@@ -32,7 +32,7 @@ int named_find(const GArray *named, const char *name, int *n);
 GError *named_unknown(const Scenario *s, const char *key, const char *kind, const char *name, const GArray *named);
 
 Delay bind_delay(const Scenario *s, const char *key);
-int64_t bind_limit(const Scenario *s, const char *key); /* NO_LIMIT for `none` */
+int64_t bind_limit(const Scenario *s, const char *key);   /* NO_LIMIT for `none` */
 LoginAuth bind_login(const Scenario *s, const char *key); /* a word of pg_hba.conf */
 int bind_count(const Scenario *s, const char *key, int none);
 /* The fences of poolers.md C.4 as of a pooler or of a driver. */

@@ -5,6 +5,14 @@
 
 G_DEFINE_QUARK(stampede - scenario - error, scenario_error)
 
+bool scenario_wrong(GError **error, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  g_propagate_error(error, g_error_new_valist(SCENARIO_ERROR, SCENARIO_ERROR_INPUT, format, args));
+  va_end(args);
+  return false;
+}
+
 static Mark mark_copy(Mark m) {
   if (m.file) g_ref_string_acquire(m.file);
   return m;

@@ -21,6 +21,8 @@
 /* Every one ends the program with exit status 2. CONTRADICTION: each word is right, and together they make no sense. */
 typedef enum { SCENARIO_ERROR_INPUT, SCENARIO_ERROR_CONTRADICTION } ScenarioError;
 GQuark scenario_error_quark(void);
+/* Sets *error (INPUT). False. */
+bool scenario_wrong(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 typedef struct Scenario Scenario;
 

@@ -48,16 +48,6 @@ typedef struct {
   GPtrArray *assembly; /* char * */
 } Build;
 
-static bool wrong(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool wrong(GError **error, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  g_autofree char *text = g_strdup_vprintf(format, args);
-  va_end(args);
-  g_set_error_literal(error, SCENARIO_ERROR, SCENARIO_ERROR_INPUT, text);
-  return false;
-}
-
 void build_report_free(BuildReport *r) {
   if (!r) return;
   g_free(r->flags_from);
@@ -79,12 +69,12 @@ static bool ask_compiler(Build *b, GError **error) {
   int status = 0;
   if (!g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out, NULL,
                     &status, &problem))
-    return wrong(error, "compiler: %s", problem->message);
+    return scenario_wrong(error, "compiler: %s", problem->message);
   g_autofree char *valid = g_utf8_make_valid(out, -1);
   b->words = g_strndup(valid, strcspn(valid, "\n"));
   b->clang = strstr(b->words, "clang") != NULL;
   return g_spawn_check_wait_status(status, NULL) ||
-         wrong(error, "%s: --version fails; is it a C compiler?", b->compiler);
+         scenario_wrong(error, "%s: --version fails; is it a C compiler?", b->compiler);
 }
 
 /* ---- compiling ---- */

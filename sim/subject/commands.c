@@ -40,11 +40,6 @@ static bool wait_for(const gint *stop, pid_t pid, int *status) {
   return !interrupted;
 }
 
-static bool wrong(GError **error, const char *program, const char *what) {
-  g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_INPUT, "%s%s%s", program ? program : "", program ? ": " : "", what);
-  return false;
-}
-
 bool command_run(GPtrArray *words, const gint *interrupted, const char *what, GError **error) {
   g_autoptr(GError) problem = NULL;
   int status = 0;
@@ -52,10 +47,10 @@ bool command_run(GPtrArray *words, const gint *interrupted, const char *what, GE
   g_ptr_array_add(words, NULL);
   bool ran = g_spawn_async(NULL, (char **)words->pdata, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD,
                            lead_group, NULL, &pid, &problem);
-  if (!ran) return wrong(error, words->pdata[0], problem->message);
+  if (!ran) return scenario_wrong(error, "%s: %s", (const char *)words->pdata[0], problem->message);
   if (!wait_for(interrupted, pid, &status)) {
     g_set_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
     return false;
   }
-  return g_spawn_check_wait_status(status, NULL) || wrong(error, NULL, what);
+  return g_spawn_check_wait_status(status, NULL) || scenario_wrong(error, "%s", what);
 }

@@ -2,7 +2,6 @@
  * ask. */
 #include "sim/subject/runtime.h"
 
-#define PC __builtin_return_address(0)
 enum { SPIN_NS = 1000 /* a round of spinning, as SPIN_DELAY and a look cost when the holder runs elsewhere */ };
 
 void stm_spin(void) {

@@ -118,12 +118,7 @@ static void json_nullable(Output *o, const char *key, const char *value) {
 
 static void json_list(Output *o, const char *key, const char *const *values) {
   output_key(o, key);
-  output_str(o, "[");
-  for (guint k = 0; values[k]; k++) {
-    if (k) output_str(o, ", ");
-    output_string(o, values[k]);
-  }
-  output_str(o, "]");
+  output_strings(o, values, g_strv_length((GStrv)values));
 }
 
 static void json_built(Output *o, const Origin *b) {
@@ -202,13 +197,8 @@ static void json_races(Output *o, const GArray *races) {
   output_str(o, ",\n  \"races\": [");
   for (guint i = 0; i < races->len; i++) {
     const DeclaredRace *r = &g_array_index(races, DeclaredRace, i);
-    output_str(o, i ? ", {" : "{");
-    output_key(o, "at");
-    output_string(o, r->at);
-    output_str(o, ", ");
-    output_key(o, "reason");
-    output_string(o, r->reason);
-    output_str(o, "}");
+    if (i) output_str(o, ", ");
+    declared_race_json(r->at, r->reason, o);
   }
   output_str(o, "]");
 }

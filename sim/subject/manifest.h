@@ -16,8 +16,8 @@ typedef struct {
 
 /* Accesses that the code leaves without order, and why that is right. */
 typedef struct {
-  char
-      *at; /* "FILE:LINE", FILE without its folders; or what is raced for, as reports name it: "PGPROC", "PGPROC.pid" */
+  /* "FILE:LINE", FILE without its folders; or what is raced for, as reports name it: "PGPROC", "PGPROC.pid" */
+  char *at;
   char *reason;
 } DeclaredRace;
 GArray *declared_races_new(void); /* of DeclaredRace, whose texts it owns; g_array_unref */

@@ -3,8 +3,6 @@
  * it took: what others do meanwhile is seen. While nobody else is there nothing is waited for. */
 #include "sim/subject/runtime.h"
 
-#define PC __builtin_return_address(0)
-
 /* ---- locks ---- */
 
 StmLock stm_lock_new(const char *name) {

@@ -151,6 +151,16 @@ Origin *origin_read(const char *contents, gsize length) {
   return root && JSON_NODE_HOLDS_OBJECT(root) ? origin_of(json_node_get_object(root)) : NULL;
 }
 
+void declared_race_json(const char *at, const char *reason, Output *o) {
+  output_str(o, "{");
+  output_key(o, "at");
+  output_string(o, at);
+  output_str(o, ", ");
+  output_key(o, "reason");
+  output_string(o, reason);
+  output_str(o, "}");
+}
+
 void origin_free(Origin *o) {
   if (!o) return;
   char *texts[] = {o->stampede, o->tree, o->build, o->manifest, o->compiler, o->flags_from, o->about};

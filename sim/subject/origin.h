@@ -5,6 +5,7 @@
  * "assembly", "races": [{"at", "reason"}]} Places are as the user named them, so that no path of a machine gets in. */
 #pragma once
 #include "sim/subject/build.h"
+#include "traces/output.h"
 
 #define ORIGIN_SECTION "stampede_build"
 
@@ -17,6 +18,7 @@ typedef struct {
   GStrv flags, sources, entries, modelled, traps, assembly;
   GArray *races; /* of DeclaredRace */
 } Origin;
+void declared_race_json(const char *at, const char *reason, Output *o); /* {"at": AT, "reason": REASON} */
 /* Of the bytes of an object, of whatever machine. NULL: `subject build` has not made it. */
 Origin *origin_read(const char *contents, gsize length);
 void origin_free(Origin *o);

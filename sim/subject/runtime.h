@@ -120,6 +120,9 @@ struct Subject {
   FieldId other_field; /* of accesses that belong to no row */
 };
 
+/* Where the code called the function that asks. */
+#define PC __builtin_return_address(0)
+
 extern Subject *subject_here; /* the one in this process; the functions that subjects call have no argument for it */
 static inline Subject *subject_running(void) {
   g_assert(subject_here && subject_here->running);

@@ -3,8 +3,6 @@
  * count of its own for them (interleave.c); in time it is made when the first one comes. */
 #include "sim/subject/runtime.h"
 
-#define PC __builtin_return_address(0)
-
 static Proc *with_pid(const Subject *s, int pid) {
   for (guint i = 0; i < s->procs->len; i++) {
     Proc *p = s->procs->pdata[i];

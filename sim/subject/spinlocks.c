@@ -7,8 +7,6 @@
 #include "sim/subject/runtime.h"
 #include <string.h>
 
-#define PC __builtin_return_address(0)
-
 static guint number_of(const Subject *s, uint64_t at) {
   return GPOINTER_TO_UINT(g_hash_table_lookup(s->spinlocks, GSIZE_TO_POINTER(at)));
 }

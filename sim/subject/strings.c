@@ -4,30 +4,19 @@
  * How far a string goes is known only when it is read, and others may go on before that: a string that has grown by
  * then is read again. Of two, the first is kept as it was read; the last is looked at before anybody else goes on. What
  * %s of the printf family reads is not seen. */
-#include "sim/subject/runtime.h"
+#include "sim/subject/touch.h"
 #include <alloca.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PC __builtin_return_address(0)
-
-static void tell(const void *p, size_t bytes, MemAccess access, const void *pc) {
-  enum { NOT_ATOMIC = -1 };
-  uint64_t at = (uintptr_t)p - hooks.base;
-  if (!bytes) return;
-  if (at < hooks.size && bytes > hooks.size - at)
-    subject_broken(pc, "access to %zu bytes that end outside its memory", bytes);
-  subject_touch_atomic(p, bytes, access, false, NOT_ATOMIC, pc);
-}
-
 /* Its length, at most `max`: as it is now, with the read done. */
 static size_t read_to_end(const char *s, size_t max, const void *pc) {
   size_t was, is;
   do {
     was = strnlen(s, max);
-    tell(s, MIN(was + 1, max), MEM_READ, pc);
+    touch_range(s, MIN(was + 1, max), MEM_READ, pc);
     is = strnlen(s, max);
   } while (is > was);
   return is;
@@ -71,7 +60,7 @@ STRING(char *, strrchr, const char *s, int c) {
   return strrchr(s, c);
 }
 STRING(void *, memchr, const void *at, int c, size_t bytes) {
-  tell(at, bytes, MEM_READ, PC);
+  touch_range(at, bytes, MEM_READ, PC);
   return memchr(at, c, bytes);
 }
 STRING(long, strtol, const char *s, char **end, int base) {
@@ -118,13 +107,13 @@ STRING(char *, strstr, const char *s, const char *part) {
 STRING(char *, strcpy, char *to, const char *from) {
   KEEP(from, WHOLE);
   size_t bytes = strlen(from) + 1;
-  tell(to, bytes, MEM_WRITE, PC);
+  touch_range(to, bytes, MEM_WRITE, PC);
   memmove(to, from, bytes);
   return to;
 }
 STRING(char *, strncpy, char *to, const char *from, size_t bytes) {
   KEEP(from, bytes);
-  tell(to, bytes, MEM_WRITE, PC);
+  touch_range(to, bytes, MEM_WRITE, PC);
   size_t length = strnlen(from, bytes);
   memmove(to, from, length);
   memset(to + length, 0, bytes - length);
@@ -134,7 +123,7 @@ STRING(char *, strcat, char *to, const char *from) {
   char *end = to + read_to_end(to, WHOLE, PC);
   KEEP(from, WHOLE);
   size_t bytes = strlen(from) + 1;
-  tell(end, bytes, MEM_WRITE, PC);
+  touch_range(end, bytes, MEM_WRITE, PC);
   memmove(end, from, bytes);
   return to;
 }
@@ -144,7 +133,7 @@ static int print(char *to, size_t room, const char *format, va_list arguments, c
   va_copy(again, arguments);
   int length = vsnprintf(NULL, 0, format, again);
   va_end(again);
-  if (length >= 0 && room) tell(to, MIN((size_t)length + 1, room), MEM_WRITE, pc);
+  if (length >= 0 && room) touch_range(to, MIN((size_t)length + 1, room), MEM_WRITE, pc);
   return vsnprintf(to, room, format, arguments);
 }
 STRING(int, vsnprintf, char *to, size_t room, const char *format, va_list arguments) {

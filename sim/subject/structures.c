@@ -1,8 +1,6 @@
 /* structures.c - a subject's memory (stampede_subject.h): what it asks for, and what the parts of it are called. */
 #include "sim/subject/runtime.h"
 
-#define PC __builtin_return_address(0)
-
 static void add_structure(Subject *s, const Structure *st) {
   guint i = s->structures->len;
   while (i > 1 && g_array_index(s->structures, Structure, i - 1).base > st->base) i--;

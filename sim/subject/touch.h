@@ -6,7 +6,6 @@
 /* Declares `hook_name` under the symbol that instrumented code calls. Under names of their own, as compilers have
  * built-in ideas of the types of these symbols, and under sanitizers insist on them. */
 #define HOOK(type, name, ...) type hook_##name(__VA_ARGS__) __asm__("__tsan_" #name)
-#define PC                    __builtin_return_address(0)
 
 void touch(const void *p, uint64_t bytes, MemAccess access, const void *pc); /* that ends in the segment, if it begins
                                                                                 there; bytes > 0 */

@@ -3,16 +3,6 @@
 #include "sim/scenario/scenario.h"
 #include <string.h>
 
-static bool wrong(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool wrong(GError **error, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  g_autofree char *text = g_strdup_vprintf(format, args);
-  va_end(args);
-  g_set_error_literal(error, SCENARIO_ERROR, SCENARIO_ERROR_INPUT, text);
-  return false;
-}
-
 void tree_open(Tree *t, const char *named, const char *build_named) {
   g_assert(named);
   *t = (Tree){.named = named,
@@ -76,18 +66,19 @@ static bool has_need(const Tree *t, const ManifestNeed *n, GError **error) {
   g_autofree char *found = tree_find(t, n->file);
   if (found) return true;
   g_autofree char *by = what_makes(t, n);
-  return wrong(error, "%s: %s is missing; %s%s", t->build_named ? t->build_named : t->named, n->file,
-               by ? "this makes it: " : "the manifest does not say what makes it", by ? by : "");
+  return scenario_wrong(error, "%s: %s is missing; %s%s", t->build_named ? t->build_named : t->named, n->file,
+                        by ? "this makes it: " : "the manifest does not say what makes it", by ? by : "");
 }
 
 bool tree_has_all(const Tree *t, const Manifest *m, GError **error) {
-  if (!g_file_test(t->path, G_FILE_TEST_IS_DIR)) return wrong(error, "--tree %s: no such directory", t->named);
-  if (!g_file_test(t->build, G_FILE_TEST_IS_DIR)) return wrong(error, "--build %s: no such directory", t->build_named);
+  if (!g_file_test(t->path, G_FILE_TEST_IS_DIR)) return scenario_wrong(error, "--tree %s: no such directory", t->named);
+  if (!g_file_test(t->build, G_FILE_TEST_IS_DIR))
+    return scenario_wrong(error, "--build %s: no such directory", t->build_named);
   for (guint i = 0; m->sources[i]; i++) {
     g_autofree char *found = tree_find(t, m->sources[i]);
     if (!found)
-      return wrong(error, "--tree %s: there is no %s, which subject %s is built of", t->named, m->sources[i],
-                   m->subject);
+      return scenario_wrong(error, "--tree %s: there is no %s, which subject %s is built of", t->named, m->sources[i],
+                            m->subject);
   }
   for (guint i = 0; i < m->needs->len; i++)
     if (!has_need(t, &g_array_index(m->needs, ManifestNeed, i), error)) return false;

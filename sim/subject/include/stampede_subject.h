@@ -8,8 +8,8 @@
  * Nothing here may be called before `start`, and nothing that waits in a check or in `describe`.
  *
  * Shared memory lies at the same addresses in every run, so pointers into it may be kept in it. A spin loop must call
- * stm_spin in each round. Limits: 64 KiB of stack; in time a process holds six locks at most; 8 checks; no threads, no fork, no
- * I/O (what is called and nobody defines is a trap, and the run says which). */
+ * stm_spin in each round. Limits: 64 KiB of stack; in time a process holds six locks at most; 8 checks; no threads, no
+ * fork, no I/O (what is called and nobody defines is a trap, and the run says which). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ typedef struct {
   /* Looks at shared memory between two steps: what it touches is counted nowhere, and it must change nothing. True:
    * broken; says why, at most `size` bytes with the 0. */
   bool (*broken)(char *why, size_t size);
-  /* Judged only when all scripts have ended, or nobody goes on any more: for what may be amiss in between. In a deadlock
-   * nothing that is amiss will be put right. */
+  /* Judged only when all scripts have ended, or nobody goes on any more: for what may be amiss in between. In a
+   * deadlock nothing that is amiss will be put right. */
   bool at_end;
 } StampedeCheck;
 
