@@ -188,8 +188,9 @@ static ScheduleFinding *take_finding(MessageReader *r) {
 }
 
 static void put_race(GByteArray *out, const ScheduleRace *r) {
+  const guint32 steps = r->order->len;
   message_put(out, r, sizeof *r); /* where code is is the same in all workers; the order comes behind */
-  message_put(out, &(guint32){r->order->len}, sizeof(guint32));
+  message_put(out, &steps, sizeof steps);
   message_put(out, r->order->data, r->order->len * sizeof(guint));
 }
 
