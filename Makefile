@@ -143,7 +143,7 @@ $(BUILD)/stampede-scenario.5: $(PROGRAM)
 test: deps                 ## installs what is missing, then runs everything the project has (SAN=1: ASan and UBSan)
 	+@$(MAKEJ) check
 check: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(POOLERS) $(WIRES) $(MANPAGES) builds $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
-	@SAN='$(SAN)' MEMCHECK='$(MEMCHECK)' FUZZ_TIME='$(FUZZ_TIME)' tests/run.sh $(BUILD)
+	@SAN='$(SAN)' MADE_WITH='$(MAKEOVERRIDES)' MEMCHECK='$(MEMCHECK)' FUZZ_TIME='$(FUZZ_TIME)' tests/run.sh $(BUILD)
 
 # The same program by other compilers, for tests/e2e_determinism.sh; here, so that no test's time limit covers a build.
 builds: build-det-gcc-O0 build-det-gcc-O3 build-det-clang-O2

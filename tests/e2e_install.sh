@@ -4,7 +4,11 @@
 source "$(dirname "$0")/e2e.sh"
 
 unset STAMPEDE_DATA
-check_status 0 make --no-print-directory BUILD="$BUILD" PREFIX=/opt/st DESTDIR="$SCRATCH/root" install
+# With what the build under test was made (MADE_WITH, from `make check`): another flag would make the program anew under
+# the tests that run beside.
+read -ra made_with <<<"${MADE_WITH:-}"
+make_to() { make --no-print-directory "${made_with[@]}" BUILD="$BUILD" PREFIX=/opt/st DESTDIR="$SCRATCH/root" "$1"; }
+check_status 0 make_to install
 prefix=$SCRATCH/root/opt/st
 for file in bin/stampede share/man/man1/stampede.1 share/man/man5/stampede-scenario.5 \
             share/bash-completion/completions/stampede; do
@@ -31,5 +35,5 @@ sed 's|[.][.]/[.][.]/sim/subject/||' tests/subjects/pgmini.yaml >"$shipped/pgmin
 check_status 0 "$prefix/bin/stampede" subject build --tree tests/subjects --manifest "$shipped/pgmini.yaml" -o "$SCRATCH/pgmini.so"
 check_contains 'a small proc array'
 
-check_status 0 make --no-print-directory BUILD="$BUILD" PREFIX=/opt/st DESTDIR="$SCRATCH/root" uninstall
+check_status 0 make_to uninstall
 check "nothing is left: $(find "$SCRATCH/root" -type f)" test -z "$(find "$SCRATCH/root" -type f)"

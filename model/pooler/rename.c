@@ -11,7 +11,8 @@ static const void *copied(Naming *n, const void *table, size_t bytes) {
     g_free(n->old);
     n->old = g_malloc(n->old_bytes = 2 * bytes);
   }
-  return memcpy(n->old, table, bytes);
+  if (bytes) memcpy(n->old, table, bytes); /* a table of none is NULL */
+  return n->old;
 }
 
 static guint moved(const guint *to, guint id_1) {

@@ -81,7 +81,7 @@ static void take_sums(StormSeries *s, const RunResult *r) {
 
 static void keep_array(GArray *a, FILE *f) {
   fwrite(&a->len, sizeof a->len, 1, f);
-  fwrite(a->data, g_array_get_element_size(a), a->len, f);
+  if (a->len) fwrite(a->data, g_array_get_element_size(a), a->len, f);
 }
 
 /* A child that was ended has kept nothing, or a part: then the rest stays empty. */
@@ -89,7 +89,7 @@ static void take_array(GArray *a, FILE *f) {
   guint n;
   if (fread(&n, sizeof n, 1, f) != 1) return;
   g_array_set_size(a, n);
-  if (fread(a->data, g_array_get_element_size(a), n, f) != n) g_array_set_size(a, 0);
+  if (n && fread(a->data, g_array_get_element_size(a), n, f) != n) g_array_set_size(a, 0);
 }
 
 static void each_array(const Watch *w, void (*with)(GArray *a, FILE *f)) {
