@@ -79,6 +79,7 @@ bool reuse_first(Live *l, GError **error) {
   if (!r) return true;
   l->resetting = true;
   bool knows = pooler_adapter(l)->console && pooler_adapter(l)->say[ADAPTER_RESET];
+  g_free(r->fresh); /* of a pooler before this one, that did not go on */
   r->fresh = knows ? figures(l) : NULL;
   leave_consoles(l);
   forget_connections(l);
