@@ -250,8 +250,8 @@ WireCompared wire_logs_compare(WireLog *model, WireLog *live, int64_t most_ns) {
   WireCompared c = {.same = true};
   const int64_t end = MAX(last_of_clients(model), last_of_clients(live));
   int64_t first = INT64_MAX;
-  qsort(model->events->data, model->events->len, sizeof(WireEvent), by_lane);
-  qsort(live->events->data, live->events->len, sizeof(WireEvent), by_lane);
+  g_array_sort(model->events, by_lane);
+  g_array_sort(live->events, by_lane);
   for (guint i = 0, k = 0; at(model, i) || at(live, k);) {
     const WireEvent *a = at(model, i), *b = at(live, k);
     int order = !a ? 1 : !b ? -1 : strcmp(a->lane, b->lane);

@@ -256,7 +256,7 @@ static char *origin_here(const Build *b) {
 
 static bool make_traps(Build *b, char **object, GError **error) {
   g_autofree char *open = object_for(b, "open", 0, ".so"), *source = object_for(b, "traps", 0, ".c");
-  g_autoptr(GPtrArray) all = all_objects(b, NULL), trapped = g_ptr_array_new();
+  g_autoptr(GPtrArray) all = all_objects(b, NULL), trapped = g_ptr_array_new_with_free_func(g_free);
   if (!link_to(b, NULL, open, error)) return false;
   g_ptr_array_add(all, NULL);
   g_autoptr(Symbols) s = symbols_of((const char *const *)all->pdata, error);
