@@ -59,7 +59,7 @@ done
 check_same "$SCRATCH/jobs1/results.csv" "$SCRATCH/jobs2/results.csv"
 check_same <(sed '/"measured"/d' "$SCRATCH/jobs1/results.json") <(sed '/"measured"/d' "$SCRATCH/jobs2/results.json")
 
-mutant unsorted 's/pgprocnos\[at\] <= proc->pgprocno)/pgprocnos[at] >= 0)/'
+mutant unsorted 's/pgprocnos\[at\] <= procno)/pgprocnos[at] >= 0)/'
 storm 1 unsorted proc-array-sorted
 check_contains 'not above pgprocnos'
 backends 1 unsorted proc-array-sorted

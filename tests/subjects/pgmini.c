@@ -288,18 +288,22 @@ bool HaveNFreeProcs(int n) {
   return n <= 0;
 }
 
-/* ---- the array ---- */
+/* ---- the array ----
+ * Pointers to it are locals, as in a server; how long it is, is loaded again only where a store comes before. */
 
 static void shift(int from, int by) {
-  Size n = (Size)(procArray->numProcs - from);
-  memmove(&procArray->pgprocnos[from + by], &procArray->pgprocnos[from], n * sizeof(int));
+  ProcArrayStruct *array = procArray;
+  Size n = (Size)(array->numProcs - from);
+  memmove(&array->pgprocnos[from + by], &array->pgprocnos[from], n * sizeof(int));
   memmove(&ProcGlobal->xids[from + by], &ProcGlobal->xids[from], n * sizeof(TransactionId));
   memmove(&ProcGlobal->subxidStates[from + by], &ProcGlobal->subxidStates[from], n * sizeof(XidCacheStatus));
   memmove(&ProcGlobal->statusFlags[from + by], &ProcGlobal->statusFlags[from], n);
 }
 
 static void tell_places(int from) {
-  for (int i = from; i < procArray->numProcs; i++) ProcGlobal->allProcs[procArray->pgprocnos[i]].pgxactoff = i;
+  ProcArrayStruct *array = procArray;
+  PGPROC *all = ProcGlobal->allProcs;
+  for (int i = from; i < array->numProcs; i++) all[array->pgprocnos[i]].pgxactoff = i;
 }
 
 static void lock_both(void) {
@@ -312,17 +316,19 @@ static void unlock_both(void) {
 }
 
 void ProcArrayAdd(PGPROC *proc) {
-  int at = 0;
+  ProcArrayStruct *array = procArray;
+  int at = 0, procno = proc->pgprocno;
   lock_both();
-  if (procArray->numProcs == procArray->maxProcs)
+  int n = array->numProcs;
+  if (n == array->maxProcs)
     ereport(FATAL, (errcode(ERRCODE_TOO_MANY_CONNECTIONS), errmsg("sorry, too many clients already")));
-  while (at < procArray->numProcs && procArray->pgprocnos[at] <= proc->pgprocno) at++;
+  while (at < n && array->pgprocnos[at] <= procno) at++;
   shift(at, 1);
-  procArray->pgprocnos[at] = proc->pgprocno;
+  array->pgprocnos[at] = procno;
   ProcGlobal->xids[at] = proc->xid;
   ProcGlobal->subxidStates[at] = proc->subxidStatus;
   ProcGlobal->statusFlags[at] = proc->statusFlags;
-  procArray->numProcs++;
+  array->numProcs = n + 1;
   proc->pgxactoff = at;
   tell_places(at + 1);
   unlock_both();
@@ -356,9 +362,13 @@ int GetMaxSnapshotSubxidCount(void) {
 
 Snapshot GetSnapshotData(Snapshot snapshot) {
   uint32 n = 0;
+  ProcArrayStruct *array = procArray;
+  volatile TransactionId *xids = ProcGlobal->xids; /* as UINT32_ACCESS_ONCE there */
   LWLockAcquire(ProcArrayLock, LW_SHARED);
-  for (int i = 0; i < procArray->numProcs; i++)
-    if (TransactionIdIsNormal(ProcGlobal->xids[i])) snapshot->xip[n++] = ProcGlobal->xids[i];
+  for (int i = 0, members = array->numProcs; i < members; i++) {
+    TransactionId xid = xids[i];
+    if (TransactionIdIsNormal(xid)) snapshot->xip[n++] = xid;
+  }
   LWLockRelease(ProcArrayLock);
   snapshot->xcnt = n;
   snapshot->xmax = XidFromFullTransactionId(ShmemVariableCache->latestCompletedXid) + 1;
@@ -378,10 +388,11 @@ void ProcArrayEndTransaction(PGPROC *proc, TransactionId latestXid) {
 }
 
 PGPROC *BackendPidGetProc(int pid) {
-  PGPROC *found = NULL;
+  PGPROC *found = NULL, *all = ProcGlobal->allProcs;
+  ProcArrayStruct *array = procArray;
   LWLockAcquire(ProcArrayLock, LW_SHARED);
-  for (int i = 0; i < procArray->numProcs && !found; i++) {
-    PGPROC *proc = &ProcGlobal->allProcs[procArray->pgprocnos[i]];
+  for (int i = 0, members = array->numProcs; i < members && !found; i++) {
+    PGPROC *proc = &all[array->pgprocnos[i]];
     if (proc->pid == pid) found = proc;
   }
   LWLockRelease(ProcArrayLock);
