@@ -5,6 +5,7 @@
 #include "sim/subject/commands.h"
 #include "sim/subject/entries.h"
 #include "sim/subject/flags.h"
+#include "sim/subject/front.h"
 #include "sim/subject/origin.h"
 #include "sim/subject/traps.h"
 #include "sim/subject/tree.h"
@@ -41,9 +42,9 @@ typedef struct {
   BuildReport *report;
   Tree tree;
   char *folder, *compiler;
-  char *words; /* the first line of what the compiler says of itself */
-  bool clang;
-  GStrv flags; /* of the tree's build */
+  char *words;           /* the first line of what the compiler says of itself */
+  bool clang, own_hooks; /* own_hooks: the glue's are called in place of the runtime's */
+  GStrv flags;           /* of the tree's build */
   GPtrArray *objects, *glue;
   GPtrArray *assembly; /* char * */
 } Build;
@@ -140,7 +141,19 @@ static bool compile_source(Build *b, const char *path, guint i, GError **error) 
   if (!compile_to(b, path, true, "-S", text_path, error)) return false;
   if (!g_file_get_contents(text_path, &text, NULL, error)) return false;
   assembly_scan(text, path, b->assembly);
+  g_autofree char *fronted = b->own_hooks ? g_strdup(text) : front_put(text);
+  if (!g_file_set_contents(text_path, fronted, -1, error)) return false;
   return assemble(b, text_path, object, error);
+}
+
+/* Hooks that the glue has are meant to be called. */
+static bool glue_has_hooks(const Manifest *m) {
+  bool has = false;
+  for (guint i = 0; m->glue[i] && !has; i++) {
+    g_autofree char *path = g_build_filename(m->folder, m->glue[i], NULL), *text = NULL;
+    has = g_file_get_contents(path, &text, NULL, NULL) && strstr(text, "__tsan_");
+  }
+  return has;
 }
 
 static bool compile_sources(Build *b, GError **error) {
@@ -300,6 +313,7 @@ static bool make(Build *b, GError **error) {
   g_autofree char *from = NULL;
   b->flags = flags_of_build(b->tree.build, b->m->sources[0], &from);
   b->report->flags_from = from ? tree_as_named(&b->tree, from) : NULL;
+  b->own_hooks = glue_has_hooks(b->m);
   if (!compile_sources(b, error)) return false;
   g_autoptr(Symbols) sources = symbols_of((const char *const *)b->objects->pdata, error);
   if (!sources || !entries_found(b->m, sources, b->report, error) || !write_needs(b, sources, error) ||

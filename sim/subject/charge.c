@@ -137,7 +137,7 @@ static int64_t charge_row(Subject *s, const Proc *p, Row *r, const SiteId *locks
 static void take_counts(Subject *s, Proc *p, int64_t *loads, int64_t *stores) {
   hooks_settle();
   *stores = hooks.stores + hooks.followers;
-  *loads = s->left_before - hooks.left - *stores;
+  *loads = s->left_before - hooks_left() - *stores;
   if (hooks.followers) {
     uint64_t watched = hooks.watch_first - hooks.base;
     Row *row = subject_row(s, hooks.follower_pc, watched);
@@ -151,7 +151,7 @@ static void take_counts(Subject *s, Proc *p, int64_t *loads, int64_t *stores) {
   }
   *loads = MAX(*loads - hooks.followers, 0); /* the load that finds a follower is in its price */
   hooks.stores = hooks.followers = 0;
-  s->left_before = hooks.left;
+  s->left_before = hooks_left();
 }
 
 int64_t subject_charge(Subject *s, Proc *p) {

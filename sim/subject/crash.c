@@ -139,18 +139,18 @@ static void on_tick(int number, siginfo_t *info, void *context) {
   (void)number, (void)info;
   const Subject *s = subject_here;
   if (!cli_is_interrupted() || !s || !s->running || !s->running->first_frame || s->interleave) return;
-  hooks.left = s->left_before;
+  hooks_set_left(s->left_before);
   if (in_its_hands(context)) return become_fault("interrupted", context);
-  hooks.left = s->running->asks_left = -1;
+  hooks_set_left(s->running->asks_left = -1);
 }
 
 static void on_clock(int number, siginfo_t *info, void *context) {
   (void)number, (void)info;
   const Subject *s = subject_here;
-  bool same = s && s->running && s->running->first_frame && s->stops == watch.stops && hooks.left == watch.left;
+  bool same = s && s->running && s->running->first_frame && s->stops == watch.stops && hooks_left() == watch.left;
   watch.seconds = same ? watch.seconds + 1 : 0;
   watch.stops = s ? s->stops : 0;
-  watch.left = hooks.left;
+  watch.left = hooks_left();
   if (same && watch.seconds >= ENDLESS_S && in_its_hands(context))
     become_fault("endless: three seconds of CPU in one call, and no access to shared memory", context);
 }

@@ -18,17 +18,15 @@ void hooks_forget(void) {
  */
 static inline __attribute__((always_inline)) void hook_follower(uintptr_t p, uint64_t element, const void *pc) {
   uintptr_t line = touch_line_of(p), place = p - hooks.group_at;
-  int64_t left = hooks.left - 1;
-  bool as_before = pc == hooks.follower_pc && place < hooks.group_bytes && left >= 0;
+  bool as_before = pc == hooks.follower_pc && place < hooks.group_bytes && hooks.left[HOOKS_FOLLOWERS] > 0;
   if (G_UNLIKELY(!as_before || line == hooks.last_line + HOOKS_LINE)) return touch_follower(p, element, pc);
   if (G_LIKELY(hooks.word_owner)) {
     uint32_t *owner = &hooks.word_owner[element];
     if (G_UNLIKELY(!*owner || *owner == hooks.owner)) return touch_follower(p, element, pc);
     *owner = hooks.owner;
   }
-  hooks.left = left;
+  hooks.left[HOOKS_FOLLOWERS]--;
   hooks.last_line = line;
-  hooks.counted++;
   *hooks.group_bits |= UINT64_C(1) << (place >> hooks.page_shift & 63);
 }
 
@@ -36,9 +34,9 @@ static inline __attribute__((always_inline)) void hook_follower(uintptr_t p, uin
 static __attribute__((noinline)) void new_line(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
   uintptr_t line = touch_line_of((uintptr_t)p);
   uint64_t at = (uintptr_t)p - hooks.base;
-  int64_t left = hooks.left - 1;
-  if (G_UNLIKELY(at >= hooks.size || left < 0 || !touch_is_mapped(at))) return touch(p, bytes, access, pc);
-  hooks.left = left;
+  int64_t *left = &hooks.left[access == MEM_WRITE ? HOOKS_STORES : 0];
+  if (G_UNLIKELY(at >= hooks.size || *left <= 0 || !touch_is_mapped(at))) return touch(p, bytes, access, pc);
+  --*left;
   hooks.stores += access == MEM_WRITE;
   if (hooks.line_owner) touch_line(line);
   hooks.seen[line / HOOKS_LINE % HOOKS_SEEN] = line;
@@ -53,9 +51,9 @@ static inline __attribute__((always_inline)) void touch_word(const void *p, uint
     uint64_t element = touch_element_of(a);
     if (element < hooks.watched[__builtin_ctzll(bytes)] && a != hooks.own_word) return hook_follower(a, element, pc);
   }
-  int64_t left = hooks.left - 1;
-  if (G_LIKELY(hooks.seen[a / HOOKS_LINE % HOOKS_SEEN] == line && left >= 0)) {
-    hooks.left = left;
+  int64_t *left = &hooks.left[access == MEM_WRITE ? HOOKS_STORES : 0];
+  if (G_LIKELY(hooks.seen[a / HOOKS_LINE % HOOKS_SEEN] == line && *left > 0)) {
+    --*left;
     if (access == MEM_WRITE) hooks.stores++;
     hooks.last_line = line;
     return;

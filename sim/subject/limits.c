@@ -16,7 +16,7 @@
 /* crash.c takes all that is left when the user loses patience; the accesses that were made stay what they were. */
 static void end_if_interrupted(const void *pc) {
   if (!cli_is_interrupted()) return;
-  hooks.left = subject_here->left_before;
+  hooks_set_left(subject_here->left_before);
   subject_broken(pc, "interrupted");
 }
 

@@ -206,7 +206,7 @@ static void enter(Subject *s, Proc *p) {
   hooks.owner = p->owner;
   hooks.last_line = p->last_line;
   hooks.own_word = hooks.base + p->own_word;
-  hooks.left = s->left_before = s->accesses;
+  hooks_set_left(s->left_before = s->accesses);
   hooks_forget();
 }
 

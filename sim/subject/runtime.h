@@ -93,7 +93,7 @@ struct Subject {
   uint64_t stops;           /* times that a process has stopped, or ended */
   const void *entered_from; /* where the code last called one of our functions */
   guint last_row;           /* index + 1 of the row touched last */
-  int64_t left_before;      /* hooks.left when accesses were last taken */
+  int64_t left_before;      /* hooks_left when accesses were last taken */
   char *initial;            /* variables as `start` left them */
   char *pristine;           /* as they were when the object was loaded */
   void (*before)(void *data);

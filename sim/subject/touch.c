@@ -6,12 +6,10 @@
 Hooks hooks;
 
 void hooks_watch(uintptr_t at, uint64_t bytes, uint32_t stride, uint32_t offset, uint32_t size) {
-  uint32_t twos = stride ? (uint32_t)__builtin_ctz(stride) : 0;
-  uint64_t odd = stride >> twos, inverse = odd; /* right in three bits; each round doubles them (Newton) */
-  for (int bits = 3; bits < 64; bits *= 2) inverse *= 2 - odd * inverse;
-  g_assert(!stride || odd * inverse == 1);
+  g_assert(!stride || bytes < UINT64_MAX / stride);
   hooks.watch_first = at + offset;
-  hooks.watch_inverse = inverse, hooks.watch_twos = twos, hooks.watch_size = size;
+  hooks.watch_inverse = stride ? UINT64_MAX / stride + 1 : 0;
+  hooks.watch_size = size;
   hooks.watch_count = stride ? bytes / stride : 0;
   hooks.watch_whole = stride && HOOKS_LINE % size == 0 && stride % size == 0 && hooks.watch_first % size == 0;
 }
@@ -31,11 +29,41 @@ static void leave_group(void) {
   hooks.group_bytes = 0;
 }
 
+static void settle_followers(void) {
+  int64_t counted = hooks.settled - hooks.left[HOOKS_FOLLOWERS];
+  hooks.followers += counted;
+  if (hooks.word_owner) hooks.follower.lines += counted;
+  hooks.settled = hooks.left[HOOKS_FOLLOWERS];
+}
+
 void hooks_settle(void) {
   leave_group();
-  hooks.followers += hooks.counted;
-  if (hooks.word_owner) hooks.follower.lines += hooks.counted;
-  hooks.counted = 0;
+  settle_followers();
+}
+
+/* ---- how many are left ---- */
+
+static void deal(int64_t n, guint part) {
+  settle_followers();
+  for (guint i = 0; i < HOOKS_PARTS; i++) hooks.left[i] = n / HOOKS_PARTS;
+  hooks.left[part] += n % HOOKS_PARTS;
+  hooks.settled = hooks.left[HOOKS_FOLLOWERS];
+}
+
+void hooks_set_left(int64_t n) {
+  deal(n, 0);
+}
+
+int64_t hooks_left(void) {
+  int64_t n = 0;
+  for (guint i = 0; i < HOOKS_PARTS; i++) n += hooks.left[i];
+  return n;
+}
+
+bool hooks_deal(guint part) {
+  int64_t n = hooks_left() - 1;
+  deal(n, part);
+  return n >= 0;
 }
 
 /* ---- what is not shared, and what nobody may touch ---- */
@@ -110,7 +138,7 @@ void touch(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
   uint64_t element = touch_element_of((uintptr_t)p);
   bool watched = access == MEM_WRITE && element < hooks.watch_count && bytes == hooks.watch_size;
   if (watched && (uintptr_t)p != hooks.own_word) return touch_follower((uintptr_t)p, element, pc);
-  if (G_UNLIKELY(--hooks.left < 0)) subject_endless(pc);
+  if (G_UNLIKELY(!hooks_spend(access == MEM_WRITE ? HOOKS_STORES : 0))) subject_endless(pc);
   hooks.stores += access == MEM_WRITE;
   uintptr_t last_line = touch_line_of((uintptr_t)p + bytes - 1);
   for (uintptr_t line = touch_line_of((uintptr_t)p); hooks.line_owner && line <= last_line; line += HOOKS_LINE)
@@ -148,7 +176,9 @@ static void enter_group(uint64_t at, uint64_t *bits) {
 void touch_follower(uintptr_t p, uint64_t element, const void *pc) {
   uint64_t at = p - hooks.base, page = at >> hooks.page_shift;
   uint64_t *bits = memory_hot_word(hooks.hot, page);
-  if (G_UNLIKELY(--hooks.left < 0)) subject_endless(pc);
+  settle_followers();
+  if (G_UNLIKELY(!hooks_spend(HOOKS_FOLLOWERS))) subject_endless(pc);
+  hooks.settled = hooks.left[HOOKS_FOLLOWERS];
   hooks.followers++;
   if (hooks.follower_pc != pc) follower_from(pc);
   if (hooks.word_owner)

@@ -42,10 +42,11 @@ static inline __attribute__((always_inline)) bool touch_is_mapped(uint64_t at) {
   return bits && (*bits >> (page & 63) & 1);
 }
 
-/* A distance is a multiple of the stride exactly if, times the inverse of its odd part and rotated by its twos, it is
- * no more than the largest quotient, and then it is the quotient (Granlund, Montgomery, "Division by invariant integers
- * using multiplication", 1994, section 9): one comparison for both the place in an element and the array's ends. */
+/* Which element's watched word begins at p; as many as are watched, or more: none. A distance n below 2^64/stride is a
+ * multiple of the stride exactly if the low half of n times the stride's inverse is less than the inverse, and then the
+ * high half is the quotient (Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019); one farther away
+ * gives no smaller quotient. */
 static inline __attribute__((always_inline)) uint64_t touch_element_of(uintptr_t p) {
-  uint64_t x = (p - hooks.watch_first) * hooks.watch_inverse;
-  return x >> (hooks.watch_twos & 63) | x << (-hooks.watch_twos & 63);
+  __extension__ unsigned __int128 x = (unsigned __int128)(p - hooks.watch_first) * hooks.watch_inverse;
+  return (uint64_t)x < hooks.watch_inverse ? (uint64_t)(x >> 64) : UINT64_MAX;
 }
