@@ -7,10 +7,15 @@
 
 /* ---- events ---- */
 
+/* Of one instant with TIES_EVENT_FIRST: what follows an input at once, then whoever's event it is, then the next input
+ * in the order of planning, and limits last. So an input is followed by all that it sets going, as with a program that
+ * reads it and runs until it has nothing to do (sim/live: one input per GO). */
+enum { RANK_FOLLOWS, RANK_GOES_ON, RANK_INPUT, RANK_LIMIT };
+
 static uint64_t rank_of(Engine *e, EventKind kind, bool limit) {
   switch (e->config.ties) {
   case TIES_TIMEOUT_FIRST: return kind == EVENT_TIMER && limit ? 0 : 1;
-  case TIES_EVENT_FIRST: return kind == EVENT_TIMER && limit ? 1 : 0;
+  case TIES_EVENT_FIRST: return kind == EVENT_TIMER && limit ? RANK_LIMIT : RANK_INPUT;
   case TIES_SEEDED: break;
   }
   return rng_mix(e->config.seed, ++e->n_ranked);
@@ -22,8 +27,18 @@ EventHandle engine_plan(Engine *e, EventKind kind, uint32_t subject, int64_t aft
   return event_queue_add(e->events, t, rank_of(e, kind, limit), (EventPayload){.kind = kind, .subject = subject});
 }
 
+static void plan_resume(Engine *e, ProcId p, uint64_t rank) {
+  event_queue_add(e->events, e->now, rank, (EventPayload){.kind = EVENT_RESUME, .subject = p});
+}
+
+/* What is planned here as following may turn out not to (engine_run): a process is spawned before its locals are set. */
 static void on_ready(void *driver, ProcId p, int64_t after_ns) {
-  engine_plan(driver, EVENT_RESUME, p, after_ns, false);
+  Engine *e = driver;
+  const TypeGuide *g = e->config.ties == TIES_EVENT_FIRST ? world_guide_of(e->w, world_type_of(e->w, p)) : NULL;
+  if (after_ns == 0 && g && g->at_once)
+    plan_resume(e, p, RANK_FOLLOWS);
+  else
+    engine_plan(e, EVENT_RESUME, p, after_ns, false);
 }
 static void on_sent(void *driver, ObjectId channel, int64_t after_ns) {
   engine_plan(driver, EVENT_DELIVER, channel, after_ns, false);
@@ -197,6 +212,15 @@ static void unpark(Engine *e) {
   }
 }
 
+/* p has run and could go on: with TIES_EVENT_FIRST others may have to come before. True: it is planned. */
+static bool gives_way(Engine *e, ProcId p, bool in_line) {
+  Event next;
+  if (e->config.ties != TIES_EVENT_FIRST || !event_queue_peek(e->events, &next) || next.t > e->now) return false;
+  if (!in_line && next.rank != RANK_FOLLOWS) return false;
+  plan_resume(e, p, in_line ? RANK_INPUT : RANK_GOES_ON);
+  return true;
+}
+
 /* Resumes p until it needs something. */
 static EngineEnd go_on(Engine *e, ProcId p) {
   e->current_name = world_name_of(e->w, p);
@@ -216,7 +240,7 @@ static EngineEnd go_on(Engine *e, ProcId p) {
     if (s.kind == STEP_WORK) core_work(e, p, s.ns);
     if (s.kind == STEP_SLEEP) engine_plan(e, EVENT_RESUME, p, s.ns, false);
     EngineEnd end = step_over(e, p);
-    if (end != ENGINE_IDLE || s.kind != STEP_RAN) return end;
+    if (end != ENGINE_IDLE || s.kind != STEP_RAN || gives_way(e, p, s.in_line)) return end;
   }
 }
 
@@ -235,6 +259,16 @@ static EngineEnd handle(Engine *e, EventPayload ev) {
   return waited ? go_on(e, ev.subject) : ENGINE_IDLE;
 }
 
+/* Planned as following, and it does not: it is an input like others. */
+static bool stands_back(Engine *e, const Event *ev) {
+  if (e->config.ties != TIES_EVENT_FIRST || ev->rank != RANK_FOLLOWS) return false;
+  const TypeGuide *g = world_guide_of(e->w, world_type_of(e->w, ev->payload.subject));
+  g_assert(g && g->at_once && ev->payload.kind == EVENT_RESUME);
+  if (g->at_once(e->w, ev->payload.subject, world_locals(e->w, ev->payload.subject))) return false;
+  plan_resume(e, ev->payload.subject, RANK_INPUT);
+  return true;
+}
+
 EngineEnd engine_run(Engine *e, int64_t until_ns) {
   Event ev;
   while (event_queue_peek(e->events, &ev)) {
@@ -247,6 +281,7 @@ EngineEnd engine_run(Engine *e, int64_t until_ns) {
     g_assert(ev.t >= e->now);
     if (ev.t > e->now) e->instant = e->n_steps;
     e->now = ev.t;
+    if (stands_back(e, &ev)) continue;
     e->n_events++;
     EngineEnd end = handle(e, ev.payload);
     if (end != ENGINE_IDLE) return end;

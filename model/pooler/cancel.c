@@ -203,7 +203,15 @@ static void stages(const World *w, void (*each)(const char *name, void *data), v
     if (may_come(p, (CancelStage)i)) each(names[i], data);
 }
 
-const TypeGuide cancel_guide = {.limit = limit, .lane = cancel_lane, .stages = stages, .footprint = cancel_footprint};
+/* Its client sends it; from then on it is the pooler's. */
+static bool at_once(const World *w, ProcId self, const void *locals) {
+  const Pooler *p = world_type_data(w, &cancel_type);
+  (void)self;
+  return p->cancels[*(const uint32_t *)locals].stage != X_SENT;
+}
+
+const TypeGuide cancel_guide = {
+    .limit = limit, .lane = cancel_lane, .stages = stages, .footprint = cancel_footprint, .at_once = at_once};
 
 const ProcessType cancel_type = {"cancel", sizeof(uint32_t), resume, at};
 

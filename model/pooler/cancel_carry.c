@@ -60,7 +60,7 @@ Step cancel_connect(Pooler *p, Cancel *x, ProcId self) {
     x->stage = X_STUCK;
     return cancel_waits(p, x, self, x->pool == DIRECT ? NO_LIMIT : pool_config(p, x->pool)->cancel_connect_timeout_ns);
   }
-  return wait_ns(link_connect(p, LINK_CANCEL_TO_SERVER, x->host));
+  return wait_in_line(link_connect(p, LINK_CANCEL_TO_SERVER, x->host));
 }
 
 Step cancel_forward(Pooler *p, Cancel *x) {
@@ -101,6 +101,8 @@ Step cancel_deliver(Pooler *p, Cancel *x, ProcId self) {
     }
     int64_t ns = link_delay(p, LINK_CANCEL_TO_SERVER, x->host);
     if (ns > 0) return step_sleep(ns);
+    x->stage = X_MATCH;
+    return step_in_line();
   }
   x->stage = X_MATCH;
   return step_ran();
@@ -112,7 +114,7 @@ static Step eof(Pooler *p, Cancel *x, ProcId self) {
   x->stage = unseen ? X_STUCK : X_EOF;
   if (unseen) return cancel_waits(p, x, self, x->pool == DIRECT ? NO_LIMIT : eof_limit(p, x));
   int64_t late = step_late(p, x->pool, POOLSTEP_CLOSE_CARRIER);
-  return wait_ns(link_delay(p, LINK_CANCEL_TO_SERVER, x->host) + late);
+  return wait_in_line(link_delay(p, LINK_CANCEL_TO_SERVER, x->host) + late);
 }
 
 /* The server's child finds the backend by pid, and its key; what it keeps of it is the pid. */

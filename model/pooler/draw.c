@@ -45,6 +45,10 @@ Step wait_ns(int64_t ns) {
   return ns > 0 ? step_sleep(ns) : step_ran();
 }
 
+Step wait_in_line(int64_t ns) {
+  return ns > 0 ? step_sleep(ns) : step_in_line();
+}
+
 Step wait_on(const Pooler *p, ObjectId q, ProcId self, bool limit, int64_t ns) {
   if (ns >= 0) timer_arm(p->w, self, limit, ns);
   return queue_wait(p->w, q, self);

@@ -67,6 +67,7 @@ static Step refused(Pooler *p, Client *c) {
 
 Step op_connect(Pooler *p, Client *c, const Op *op, ProcId self) {
   Session *e = client_session(p, c, op->session);
+  bool welcome = false;
   if (c->stage == C_OP) {
     int via = client_def(p, c)->via_server;
     LinkFault fault = via < 0 ? link_fault(p, LINK_CLIENT_TO_POOLER, 0) : FAULT_NONE;
@@ -82,6 +83,7 @@ Step op_connect(Pooler *p, Client *c, const Op *op, ProcId self) {
     c->stage = C_CONNECTED;
     if (session_new(p, client_id(p, c), (guint)op->session) < 0) return refused(p, c);
     if (e->pool != DIRECT) said(p, self, party_client(client_id(p, c)), party_session(e), "connect");
+    welcome = true; /* which it has not heard yet */
   }
   if (e->state == CL_CONNECTING) return client_blocks(p, c, self, NO_LIMIT);
   c->stage = C_OP;
@@ -89,7 +91,8 @@ Step op_connect(Pooler *p, Client *c, const Op *op, ProcId self) {
     c->pc++;
     return op_failed(p, c);
   }
-  return went(c);
+  went(c);
+  return welcome ? step_in_line() : step_ran();
 }
 
 static void on_deadline(Pooler *p, Client *c, Session *e, const QueryDef *q, guint query) {

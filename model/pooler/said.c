@@ -110,5 +110,9 @@ static void pooler_lane(const World *w, ProcId self, const void *locals, GString
   (void)locals, (void)of;
   append_name(p, (Party){PARTY_POOLER, 0}, on);
 }
-const TypeGuide tick_guide = {.lane = pooler_lane};
+static bool pooler_at_once(const World *w, ProcId self, const void *locals) {
+  (void)w, (void)self, (void)locals;
+  return true;
+}
+const TypeGuide tick_guide = {.lane = pooler_lane, .at_once = pooler_at_once};
 const TypeGuide watch_guide = {.lane = pooler_lane};

@@ -76,7 +76,7 @@ static Step connect_to(Pooler *p, Server *s, ProcId self) {
   if (fault == FAULT_REFUSE) s->flags |= SVF_BROKEN;
   int64_t ns = link_connect(p, link, s->host);
   spends(p, s, ns);
-  return wait_ns(ns + step_late(p, s->pool, POOLSTEP_LOGIN));
+  return wait_in_line(ns + step_late(p, s->pool, POOLSTEP_LOGIN));
 }
 
 static Step log_in(Pooler *p, Server *s, ProcId self) {
@@ -99,7 +99,7 @@ static Step log_in(Pooler *p, Server *s, ProcId self) {
   s->pc = SP_READY;
   const ServerConfig *sc = &config_of(p)->servers[s->host];
   int64_t cpu = draw_ns(p, &sc->login_cpu), rest = draw_ns(p, &sc->login);
-  if (cpu <= 0 || sc->cores == 0) return wait_ns(cpu + rest);
+  if (cpu <= 0 || sc->cores == 0) return wait_in_line(cpu + rest);
   return server_core(p, s, self, cpu); /* the rest is not counted where logins compete for cores */
 }
 
@@ -261,6 +261,15 @@ static void stages(const World *w, void (*each)(const char *name, void *data), v
     if (may_come(p, (ServerStage)i)) each(names[i], data);
 }
 
-const TypeGuide server_guide = {.limit = limit, .lane = server_lane, .stages = stages, .footprint = server_footprint};
+/* A login comes from the server, all else is the pooler's, or ends with what ends it there. */
+static bool at_once(const World *w, ProcId self, const void *locals) {
+  const Pooler *p = world_type_data(w, &server_type);
+  const Server *s = &p->servers[*(const uint32_t *)locals];
+  (void)self;
+  return s->pc != SP_LOGIN && s->pc != SP_READY;
+}
+
+const TypeGuide server_guide = {
+    .limit = limit, .lane = server_lane, .stages = stages, .footprint = server_footprint, .at_once = at_once};
 
 const ProcessType server_type = {"server", sizeof(uint32_t), resume, at};

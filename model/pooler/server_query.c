@@ -103,7 +103,8 @@ Step server_query_end(Pooler *p, Server *s) {
   if (b) b->runs = RUNS_NOTHING, b->query = 0;
   backend_forget(s, b);
   s->pc = SP_REPLY;
-  return wait_ns(link_delay(p, LINK_POOLER_TO_SERVER, s->host));
+  int64_t ns = link_delay(p, LINK_POOLER_TO_SERVER, s->host);
+  return s->flags & SVF_BROKEN ? wait_ns(ns) : wait_in_line(ns); /* a connection's end is seen with what ends it */
 }
 
 static QueryResult result_of(const Server *s) {

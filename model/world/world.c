@@ -290,6 +290,9 @@ void world_marks_clear(World *w) {
 Step step_ran(void) {
   return (Step){.kind = STEP_RAN};
 }
+Step step_in_line(void) {
+  return (Step){.kind = STEP_RAN, .in_line = true};
+}
 Step step_done(void) {
   return (Step){.kind = STEP_DONE};
 }

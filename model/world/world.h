@@ -32,6 +32,7 @@ typedef struct {
   StepKind kind;
   ObjectId on;
   int64_t ns;
+  bool in_line; /* RAN: what comes next is somebody else's answer, which took no time; see step_in_line */
 } Step;
 
 /* ---- a process: a machine with its program counter and locals in the arena, or code on a coroutine ---- */
@@ -56,6 +57,9 @@ const char *machine_at(const void *locals, const Stage *stages);
 /* Tells `each` the names of n stages: for TypeGuide.stages of a machine. */
 void machine_stages(const Stage *stages, guint n, void (*each)(const char *name, void *data), void *data);
 Step step_ran(void), step_done(void), step_work(int64_t ns), step_sleep(int64_t ns), step_blocked(ObjectId on);
+/* As step_ran; but where time orders things and each input is followed by all that it sets going (`ties: event_first`),
+ * what was due at this instant before comes first. */
+Step step_in_line(void);
 
 /* ---- the driver: who answers ---- */
 typedef struct {
@@ -128,6 +132,9 @@ typedef struct {
   /* True: its next step is the environment's, which may as well never take it (a kill, an arrival): fairness does not
    * force it in an untimed exploration. */
   bool (*unforced)(const World *w, ProcId self, const void *locals);
+  /* True: what it does next, woken without delay, belongs to the input that woke it (a program that has read something):
+   * with `ties: event_first` it comes before whatever else is due at that instant. */
+  bool (*at_once)(const World *w, ProcId self, const void *locals);
   /* All names that `at` can give in this world: an explorer says which were never run. */
   void (*stages)(const World *w, void (*each)(const char *name, void *data), void *data);
   /* Whom its next step belongs to in a sequence chart, where that is not the process: lane "pooler", of "client a" (may
