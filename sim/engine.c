@@ -212,12 +212,21 @@ static void unpark(Engine *e) {
   }
 }
 
-/* p has run and could go on: with TIES_EVENT_FIRST others may have to come before. True: it is planned. */
-static bool gives_way(Engine *e, ProcId p, bool in_line) {
+static bool follows(const Engine *e, ProcId p) {
+  const TypeGuide *g = world_guide_of(e->w, world_type_of(e->w, p));
+  return g && g->at_once && g->at_once(e->w, p, world_locals(e->w, p));
+}
+
+/* p has run and could go on: with TIES_EVENT_FIRST others may have to come before, what it set going itself first of
+ * all; and whoever's input it was stands in line only then. own: the step was of a program that follows its input: what
+ * that does comes about in the order of its doing. True: it is planned. */
+static bool gives_way(Engine *e, ProcId p, bool in_line, bool own) {
   Event next;
   if (e->config.ties != TIES_EVENT_FIRST || !event_queue_peek(e->events, &next) || next.t > e->now) return false;
-  if (!in_line && next.rank != RANK_FOLLOWS) return false;
-  plan_resume(e, p, in_line ? RANK_INPUT : RANK_GOES_ON);
+  bool waits = next.rank == RANK_FOLLOWS && !(in_line && own);
+  if (!in_line && !waits) return false;
+  engine_task(e, p)->in_line = in_line && waits;
+  plan_resume(e, p, !waits ? RANK_INPUT : !in_line && follows(e, p) ? RANK_FOLLOWS : RANK_GOES_ON);
   return true;
 }
 
@@ -234,13 +243,14 @@ static EngineEnd go_on(Engine *e, ProcId p) {
     e->recent[e->n_steps % RECENT].who = p;
     e->recent[e->n_steps % RECENT].name = e->current_name;
     e->recent[e->n_steps % RECENT].doing = e->current_doing;
+    bool own = e->config.ties == TIES_EVENT_FIRST && follows(e, p);
     Step s = world_resume(e->w, p);
     if (s.kind == STEP_WORK && s.ns == 0) s.kind = STEP_RAN;
     if (s.kind != STEP_RAN && s.kind != STEP_WORK) core_leave(e, p);
     if (s.kind == STEP_WORK) core_work(e, p, s.ns);
     if (s.kind == STEP_SLEEP) engine_plan(e, EVENT_RESUME, p, s.ns, false);
     EngineEnd end = step_over(e, p);
-    if (end != ENGINE_IDLE || s.kind != STEP_RAN || gives_way(e, p, s.in_line)) return end;
+    if (end != ENGINE_IDLE || s.kind != STEP_RAN || gives_way(e, p, s.in_line, own)) return end;
   }
 }
 
@@ -259,13 +269,15 @@ static EngineEnd handle(Engine *e, EventPayload ev) {
   return waited ? go_on(e, ev.subject) : ENGINE_IDLE;
 }
 
-/* Planned as following, and it does not: it is an input like others. */
+/* Planned as following, and it is an input like others; or it was to stand in line once what it set going is over. */
 static bool stands_back(Engine *e, const Event *ev) {
-  if (e->config.ties != TIES_EVENT_FIRST || ev->rank != RANK_FOLLOWS) return false;
-  const TypeGuide *g = world_guide_of(e->w, world_type_of(e->w, ev->payload.subject));
-  g_assert(g && g->at_once && ev->payload.kind == EVENT_RESUME);
-  if (g->at_once(e->w, ev->payload.subject, world_locals(e->w, ev->payload.subject))) return false;
-  plan_resume(e, ev->payload.subject, RANK_INPUT);
+  if (e->config.ties != TIES_EVENT_FIRST || ev->rank > RANK_GOES_ON) return false;
+  ProcId p = ev->payload.subject;
+  g_assert(ev->payload.kind == EVENT_RESUME);
+  bool back = ev->rank == RANK_FOLLOWS ? !follows(e, p) : engine_task(e, p)->in_line;
+  if (!back) return false;
+  engine_task(e, p)->in_line = false;
+  plan_resume(e, p, RANK_INPUT);
   return true;
 }
 

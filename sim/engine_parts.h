@@ -13,6 +13,7 @@ typedef struct {
   int64_t slice_ns; /* used of its quantum */
   guint next;       /* in the run queue */
   bool on_core;
+  bool in_line; /* once what it has set going is over */
   EventHandle timer;
 } Task;
 

@@ -203,11 +203,12 @@ static void stages(const World *w, void (*each)(const char *name, void *data), v
     if (may_come(p, (CancelStage)i)) each(names[i], data);
 }
 
-/* Its client sends it; from then on it is the pooler's. */
+/* Its client sends it; from then on it is the pooler's, until a server has it. */
 static bool at_once(const World *w, ProcId self, const void *locals) {
   const Pooler *p = world_type_data(w, &cancel_type);
+  CancelStage stage = (CancelStage)p->cancels[*(const uint32_t *)locals].stage;
   (void)self;
-  return p->cancels[*(const uint32_t *)locals].stage != X_SENT;
+  return stage != X_SENT && stage != X_MATCH && stage != X_SIGNAL;
 }
 
 const TypeGuide cancel_guide = {
