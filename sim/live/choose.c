@@ -1,7 +1,8 @@
 /* choose.c - what nobody but the run decides: draws, losses, and, where time orders nothing, which event is next. */
 #include "sim/live/live.h"
 
-const char *const live_choice_names[LIVE_CHOICES] = {"next", "delay", "loss", "signal", "postmaster", "process"};
+/* Draws of the model have the same names, so that a seed gives a balancer the same ones (model/pooler/build.c). */
+const char *const live_choice_names[LIVE_CHOICES] = {"next", "delay", "loss", "signal", "postmaster", "pooler-process"};
 
 void live_choices_start(Live *l) {
   l->choices = g_array_new(FALSE, FALSE, sizeof(TraceChoice));

@@ -1,6 +1,7 @@
 /* conform.c - see conform.h. */
 #include "sim/live/conform.h"
 #include "sim/live/wire_log.h"
+#include "model/world/rng.h"
 #include <string.h>
 
 const char *conform_word(ConformVerdict v) {
@@ -14,49 +15,56 @@ void conformed_clear(gpointer data) {
   g_free(c->why);
 }
 
-/* ---- choices: the same on both sides, though they do not ask in the same order ---- */
+/* ---- choices: the same on both sides ---- */
 
+typedef struct {
+  WireLog *model, *live;
+  Rng draws[LIVE_CHOICES]; /* of live: as the model's streams */
+} Sides;
+
+/* What a balancer draws decides who meets whom, so it is drawn, by the scenario's seed; both sides ask in one order,
+ * which is that of the connections. Of durations many are asked for at one instant: those are the middle. */
+static bool is_drawn(const char *what) {
+  return strcmp(what, live_choice_names[LIVE_PROCESS]) == 0 || strcmp(what, live_choice_names[LIVE_HOST]) == 0;
+}
 static uint64_t middle(const char *what, uint64_t n) {
   return strcmp(what, "delay") == 0 || strcmp(what, "signal") == 0 ? n / 2 : 0;
 }
 static bool model_chosen(void *data, const char *what, uint64_t n, uint64_t *took) {
   (void)data;
   *took = middle(what, n);
-  return true;
+  return !is_drawn(what);
 }
 static uint64_t live_chosen(void *data, LiveChoice what, uint64_t n, const LiveOption *options) {
-  (void)data, (void)options;
-  return middle(live_choice_names[what], n);
+  Sides *sides = data;
+  (void)options;
+  return is_drawn(live_choice_names[what]) ? rng_below(&sides->draws[what], n) : middle(live_choice_names[what], n);
 }
 
-typedef struct {
-  WireLog *model, *live;
-} Logs;
-
 static bool model_saw(void *data, const TraceStep *step) {
-  const Logs *logs = data;
-  wire_log_model(logs->model, step);
+  const Sides *sides = data;
+  wire_log_model(sides->model, step);
   return true;
 }
 static bool live_saw(void *data, const TraceStep *step) {
-  const Logs *logs = data;
-  wire_log_live(logs->live, step);
+  const Sides *sides = data;
+  wire_log_live(sides->live, step);
   return true;
 }
 
 /* ---- both sides ---- */
 
-static bool run_both(const Scenario *s, const LiveOptions *o, Logs *logs, GError **error) {
+static bool run_both(const Scenario *s, const LiveOptions *o, Sides *sides, GError **error) {
   RunOptions model = {.command = "run",
                       .checks = o->checks,
                       .chosen = model_chosen,
                       .saw = model_saw,
-                      .replay = logs,
+                      .replay = sides,
                       .judge_at = -1,
                       .interrupted = o->interrupted};
   g_autoptr(RunResult) a = run_scenario(s, &model, error);
   if (!a) return false;
-  const LiveChooser chooser = {.choose = live_chosen, .saw = live_saw, .data = logs};
+  const LiveChooser chooser = {.choose = live_chosen, .saw = live_saw, .data = sides};
   LiveOptions live = *o;
   live.chooser = &chooser;
   live.trace_path = NULL;
@@ -88,8 +96,9 @@ Conformed conform(const Scenario *s, const char *preset, const LiveOptions *o, c
   error = live_refuses_scenario(twin);
   if (error) return not_driven(s, error);
   g_autoptr(WireLog) model = wire_log_new(), live = wire_log_new();
-  Logs logs = {model, live};
-  if (!run_both(twin, o, &logs, &error)) return failed(s, CONFORM_FAILED, error);
+  Sides sides = {.model = model, .live = live};
+  for (guint i = 0; i < LIVE_CHOICES; i++) rng_init(&sides.draws[i], scenario_seed(twin), live_choice_names[i]);
+  if (!run_both(twin, o, &sides, &error)) return failed(s, CONFORM_FAILED, error);
   WireCompared w = wire_logs_compare(model, live, most_ns);
   return (Conformed){.scenario = g_strdup(scenario_name(s)),
                      .verdict = w.same ? CONFORM_AGREES : CONFORM_DIFFERS,
