@@ -87,6 +87,17 @@ static Conformed not_driven(const Scenario *s, GError *error) {
   return c;
 }
 
+/* As its pools are configured: all alike, by the preset. */
+static bool waits_for_eof(const Scenario *s) {
+  GError *error = NULL;
+  PoolerBinding *b = scenario_bind_pooler(s, NULL, &error);
+  g_clear_error(&error);
+  if (!b) return true;
+  bool waits = pooler_binding_config(b)->pools[0].ack != ACK_NONE;
+  pooler_binding_free(b);
+  return waits;
+}
+
 Conformed conform(const Scenario *s, const char *preset, const LiveOptions *o, const ScenarioOptions *with,
                   int64_t most_ns) {
   GError *error = NULL;
@@ -96,6 +107,7 @@ Conformed conform(const Scenario *s, const char *preset, const LiveOptions *o, c
   error = live_refuses_scenario(twin);
   if (error) return not_driven(s, error);
   g_autoptr(WireLog) model = wire_log_new(), live = wire_log_new();
+  if (!waits_for_eof(twin)) wire_log_deaf(model);
   Sides sides = {.model = model, .live = live};
   for (guint i = 0; i < LIVE_CHOICES; i++) rng_init(&sides.draws[i], scenario_seed(twin), live_choice_names[i]);
   if (!run_both(twin, o, &sides, &error)) return failed(s, CONFORM_FAILED, error);
