@@ -31,7 +31,8 @@ static void plan_resume(Engine *e, ProcId p, uint64_t rank) {
   event_queue_add(e->events, e->now, rank, (EventPayload){.kind = EVENT_RESUME, .subject = p});
 }
 
-/* What is planned here as following may turn out not to (engine_run): a process is spawned before its locals are set. */
+/* What is planned here as following may turn out not to (engine_run): a process is spawned before its locals are set.
+ */
 static void on_ready(void *driver, ProcId p, int64_t after_ns) {
   Engine *e = driver;
   const TypeGuide *g = e->config.ties == TIES_EVENT_FIRST ? world_guide_of(e->w, world_type_of(e->w, p)) : NULL;

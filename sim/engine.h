@@ -1,10 +1,12 @@
 /* engine.h - drives a world in virtual time: the driver of run, sweep, compare and replay.
  *
  * Time is int64 ns and moves from event to event. Events at one instant are ordered by rank, then by order of making;
- * the rank comes from the rule for ties (below) and the seed, and ties are counted. Cores: a process computes
- * (STEP_WORK) on a core of `cores`, first come first served; it keeps the core until it blocks, sleeps, ends, or has
- * used a quantum while others wait. Cores 0: as many as asked for. Draws: one seeded stream a name (rng.h). Life:
- * engine_new (takes over as the world's driver), spawn the processes, engine_run, engine_free before the world. */
+ * the rank comes from the rule for ties (below) and the seed, and ties are counted. With TIES_EVENT_FIRST limits come
+ * last, and an input is followed by all that it sets going (TypeGuide.at_once, step_in_line) before the next. Cores: a
+ * process computes (STEP_WORK) on a core of `cores`, first come first served; it keeps the core until it blocks,
+ * sleeps, ends, or has used a quantum while others wait. Cores 0: as many as asked for. Draws: one seeded stream a name
+ * (rng.h). Life: engine_new (takes over as the world's driver), spawn the processes, engine_run, engine_free before the
+ * world. */
 #pragma once
 #include "model/world/world.h"
 #include "traces/trace.h"

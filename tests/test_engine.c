@@ -186,6 +186,73 @@ static void limits_race_by_rule(void) {
   expect_int(race(TIES_EVENT_FIRST, 101), ==, 'T');
 }
 
+/* ---- two inputs at one instant, each read by a program of its own: small letters ask, digits are the program's,
+ * capitals have heard its answer, which takes no time ---- */
+typedef struct {
+  MachineHead head;
+  uint16_t id, in_line;
+  ObjectId wakes;
+} Asker;
+static GString *said;
+static Step waits_for_input(World *w, ProcId self, void *l) {
+  return queue_wait(w, ((Asker *)l)->wakes, self);
+}
+static Step reads_input(World *w, ProcId self, void *l) {
+  (void)w, (void)self;
+  g_string_append_c(said, (char)('1' + ((Asker *)l)->id));
+  return step_done();
+}
+static Step asks(World *w, ProcId self, void *l) {
+  const Asker *a = l;
+  (void)self;
+  g_string_append_c(said, (char)('a' + a->id));
+  queue_wake_one(w, a->wakes, 0);
+  return a->in_line ? step_in_line() : step_ran();
+}
+static Step hears(World *w, ProcId self, void *l) {
+  (void)w, (void)self;
+  g_string_append_c(said, (char)('A' + ((Asker *)l)->id));
+  return step_done();
+}
+static const Stage program_stages[] = {{"wait", waits_for_input}, {"read", reads_input}};
+static const Stage asker_stages[] = {{"ask", asks}, {"hear", hears}};
+static Step program_resume(World *w, ProcId p, void *l) {
+  return machine_resume(w, p, l, program_stages);
+}
+static Step asker_resume(World *w, ProcId p, void *l) {
+  return machine_resume(w, p, l, asker_stages);
+}
+static const char *asker_at(const World *w, const void *l) {
+  return (void)w, machine_at(l, asker_stages);
+}
+static bool at_once(const World *w, ProcId self, const void *l) {
+  return (void)w, (void)self, ((const Asker *)l)->head.pc == 1;
+}
+static const ProcessType program_type = {"program", sizeof(Asker), program_resume, asker_at},
+                         asker_type = {"asker", sizeof(Asker), asker_resume, asker_at};
+static const TypeGuide program_guide = {.at_once = at_once};
+
+static void expect_order(bool guided, bool in_line, const char *order) {
+  Fixture f = setup((EngineConfig){.seed = 1, .ties = TIES_EVENT_FIRST});
+  TypeId program = world_type(f.w, &program_type), asker = world_type(f.w, &asker_type);
+  if (guided) world_guide(f.w, program, &program_guide);
+  said = g_string_new(NULL);
+  for (uint16_t i = 0; i < 2; i++) {
+    ObjectId q = queue_new(f.w, "input");
+    *(Asker *)world_locals(f.w, world_spawn(f.w, program, 0)) = (Asker){.id = i, .wakes = q};
+    *(Asker *)world_locals(f.w, world_spawn(f.w, asker, 1)) = (Asker){.id = i, .wakes = q, .in_line = in_line};
+  }
+  engine_run(f.e, -1);
+  expect_str(said->str, order);
+  g_string_free(said, TRUE);
+  teardown(&f);
+}
+static void an_input_is_followed_by_all_it_sets_going(void) {
+  expect_order(true, true, "a1b2AB");
+  expect_order(true, false, "a1Ab2B");
+  expect_order(false, true, "ab1A2B"); /* by nothing, where the program does not say that it follows */
+}
+
 /* ---- locks in time: n processes hold an exclusive lock for 100 ns each; each hand-over costs 5. ---- */
 typedef struct {
   MachineHead head;
@@ -416,22 +483,23 @@ static void no_round_by_chance(void) {
 }
 
 int main(void) {
-  return suite_run("engine",
-                   (const Case[]){{"without cores all run at once", without_cores_all_run_at_once},
-                                  {"cores: first come first served", cores_run_first_come_first_served},
-                                  {"a quantum shares a core", a_quantum_shares_a_core},
-                                  {"a quantum costs a lone process nothing", a_quantum_costs_a_lone_process_nothing},
-                                  {"pieces count as one slice", pieces_count_as_one_slice},
-                                  {"the clock stops at until", the_clock_stops_at_until},
-                                  {"ties are counted and seeded", ties_are_counted_and_seeded},
-                                  {"limits race by the rule", limits_race_by_rule},
-                                  {"a lock serialises with its hand-over", a_lock_serialises_with_handover},
-                                  {"a queue obeys queueing theory", a_queue_obeys_queueing_theory},
-                                  {"streams do not disturb each other", streams_do_not_disturb_each_other},
-                                  {"a loop without time is stuck", a_loop_without_time_is_stuck},
-                                  {"the instant begins anew", the_instant_begins_anew},
-                                  {"the place names each once", the_place_names_each_once},
-                                  {"a state that comes back", a_state_that_comes_back},
-                                  {"no round by chance", no_round_by_chance},
-                                  {0}});
+  return suite_run(
+      "engine", (const Case[]){{"without cores all run at once", without_cores_all_run_at_once},
+                               {"cores: first come first served", cores_run_first_come_first_served},
+                               {"a quantum shares a core", a_quantum_shares_a_core},
+                               {"a quantum costs a lone process nothing", a_quantum_costs_a_lone_process_nothing},
+                               {"pieces count as one slice", pieces_count_as_one_slice},
+                               {"the clock stops at until", the_clock_stops_at_until},
+                               {"ties are counted and seeded", ties_are_counted_and_seeded},
+                               {"limits race by the rule", limits_race_by_rule},
+                               {"an input is followed by all it sets going", an_input_is_followed_by_all_it_sets_going},
+                               {"a lock serialises with its hand-over", a_lock_serialises_with_handover},
+                               {"a queue obeys queueing theory", a_queue_obeys_queueing_theory},
+                               {"streams do not disturb each other", streams_do_not_disturb_each_other},
+                               {"a loop without time is stuck", a_loop_without_time_is_stuck},
+                               {"the instant begins anew", the_instant_begins_anew},
+                               {"the place names each once", the_place_names_each_once},
+                               {"a state that comes back", a_state_that_comes_back},
+                               {"no round by chance", no_round_by_chance},
+                               {0}});
 }

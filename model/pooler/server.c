@@ -261,12 +261,13 @@ static void stages(const World *w, void (*each)(const char *name, void *data), v
     if (may_come(p, (ServerStage)i)) each(names[i], data);
 }
 
-/* A login comes from the server, all else is the pooler's, or ends with what ends it there. */
+/* A login comes from the server, all else is the pooler's, or ends with what ends it there. A step that is split lets
+ * others come between. */
 static bool at_once(const World *w, ProcId self, const void *locals) {
   const Pooler *p = world_type_data(w, &server_type);
   const Server *s = &p->servers[*(const uint32_t *)locals];
   (void)self;
-  return s->pc != SP_LOGIN && s->pc != SP_READY;
+  return s->pc != SP_LOGIN && s->pc != SP_READY && !(s->flags & SVF_UNCOUNTED);
 }
 
 const TypeGuide server_guide = {

@@ -132,8 +132,8 @@ typedef struct {
   /* True: its next step is the environment's, which may as well never take it (a kill, an arrival): fairness does not
    * force it in an untimed exploration. */
   bool (*unforced)(const World *w, ProcId self, const void *locals);
-  /* True: what it does next, woken without delay, belongs to the input that woke it (a program that has read something):
-   * with `ties: event_first` it comes before whatever else is due at that instant. */
+  /* True: what it does next, woken without delay, belongs to the input that woke it (a program that has read
+   * something): with `ties: event_first` it comes before whatever else is due at that instant. */
   bool (*at_once)(const World *w, ProcId self, const void *locals);
   /* All names that `at` can give in this world: an explorer says which were never run. */
   void (*stages)(const World *w, void (*each)(const char *name, void *data), void *data);

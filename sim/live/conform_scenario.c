@@ -4,12 +4,24 @@
 #include "sim/scenario/node.h"
 #include <string.h>
 
-static const char *const settings[] = {
-    "pool_size",          "min_pool_size",       "reserve_pool_size",  "reserve_pool_timeout",
-    "query_wait_timeout", "server_idle_timeout", "server_lifetime",    "server_connect_timeout",
-    "server_login_retry", "server_check_delay",  "max_db_connections", "max_user_connections",
-    "max_client_conn",    "idle_order",          "processes",          "balance",            "peering",
-    "pools"};
+static const char *const settings[] = {"pool_size",
+                                       "min_pool_size",
+                                       "reserve_pool_size",
+                                       "reserve_pool_timeout",
+                                       "query_wait_timeout",
+                                       "server_idle_timeout",
+                                       "server_lifetime",
+                                       "server_connect_timeout",
+                                       "server_login_retry",
+                                       "server_check_delay",
+                                       "max_db_connections",
+                                       "max_user_connections",
+                                       "max_client_conn",
+                                       "idle_order",
+                                       "processes",
+                                       "balance",
+                                       "peering",
+                                       "pools"};
 
 static void emit(const Node *n, GString *out);
 
