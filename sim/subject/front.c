@@ -15,7 +15,7 @@ static const char macro[] = ".macro stm_read bytes, part\n"
                             "\tmovl\t%edi, %edx\n"
                             "\tmovq\t%rdi, %rcx\n"
                             "\tshrl\t$3, %edx\n" /* a line's number times 8 */
-                            "\tandq\t$-(64-\\bytes), %rcx\n"
+                            "\tandq\t$~(64-\\bytes), %rcx\n"
                             "\tandl\t$0x1f8, %edx\n"
                             "\tcmpq\t%rcx, 48(%rax,%rdx)\n"
                             "\tjne\t1f\n"
