@@ -6,40 +6,54 @@
  * since a division would double the cost. None of these functions needs a frame: where anything is out of the common,
  * nothing has been counted yet and the whole access goes another way. */
 #include "sim/subject/touch.h"
-#include <string.h>
 
-/* No line's address has all bits set; NULL is one like any other. */
+/* No line's address has all bits set, and no page's; NULL is one like any other. */
 void hooks_forget(void) {
-  memset(hooks.seen, 0xff, sizeof hooks.seen);
+  for (guint i = 0; i < HOOKS_SEEN; i++) hooks.seen[i].line = UINTPTR_MAX;
+  hooks.mapped = UINTPTR_MAX;
 }
 
-/* In a storm a third of these are first stores to their page, in no order that could be guessed: no branch for that.
- * Nearly all are to lines of others, at the place where the last one was: among 64 pages, for 70 slots of each a bit.
- */
-static inline __attribute__((always_inline)) void hook_follower(uintptr_t p, uint64_t element, const void *pc) {
-  uintptr_t line = touch_line_of(p), place = p - hooks.group_at;
-  bool as_before = pc == hooks.follower_pc && place < hooks.group_bytes && hooks.left[HOOKS_FOLLOWERS] > 0;
-  if (G_UNLIKELY(!as_before || line == hooks.last_line + HOOKS_LINE)) return touch_follower(p, element, pc);
-  if (G_LIKELY(hooks.word_owner)) {
-    uint32_t *owner = &hooks.word_owner[element];
-    if (G_UNLIKELY(!*owner || *owner == hooks.owner)) return touch_follower(p, element, pc);
-    *owner = hooks.owner;
-  }
-  hooks.left[HOOKS_FOLLOWERS]--;
-  hooks.last_line = line;
-  *hooks.group_bits |= UINT64_C(1) << (place >> hooks.page_shift & 63);
+static inline __attribute__((always_inline)) uintptr_t *seen_at(uintptr_t a) {
+  return &hooks.seen[a / HOOKS_LINE % HOOKS_SEEN].line;
 }
 
-/* An aligned word, no follower, whose line was not seen: now it is. */
-static __attribute__((noinline)) void new_line(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
-  uintptr_t line = touch_line_of((uintptr_t)p);
-  uint64_t at = (uintptr_t)p - hooks.base;
+/* Nearly all stores to watched words are to lines of others, made where the last one was, among 64 pages, for 70 slots
+ * of each a bit: a third of those in a storm are first stores to their page, in no order that could be guessed, so no
+ * branch for that. False: it is something else, and nothing has been done. */
+static inline __attribute__((always_inline)) bool follower_as_before(uintptr_t a, const void *pc) {
+  if (pc != hooks.follower_pc || a - hooks.group_at >= hooks.group_bytes) return false;
+  uint64_t element = touch_element_of(a);
+  uint32_t *owner = &hooks.word_owner[element];
+  uintptr_t before = (a - HOOKS_LINE) & ~(uintptr_t)(HOOKS_LINE - 1);
+  if (element == UINT64_MAX || a == hooks.own_word || before == hooks.last_line) return false;
+  if (G_LIKELY(hooks.word_owner) && (!*owner || *owner == hooks.owner)) return false;
+  if (G_UNLIKELY(--hooks.left[HOOKS_FOLLOWERS] < 0)) return hooks.left[HOOKS_FOLLOWERS]++, false;
+  if (G_LIKELY(hooks.word_owner)) *owner = hooks.owner;
+  hooks.last_line = before + HOOKS_LINE;
+  *hooks.group_bits |= UINT64_C(1) << (a >> hooks.page_shift & 63); /* shared memory begins at a multiple of 64 pages */
+  return true;
+}
+
+/* An aligned word, no follower, whose line was not seen: now it is. A page stays mapped as long as its process runs. */
+static inline __attribute__((always_inline)) void new_line(uintptr_t a, uint64_t bytes, MemAccess access,
+                                                           const void *pc) {
+  uintptr_t line = touch_line_of(a), page = a >> hooks.page_shift;
   int64_t *left = &hooks.left[access == MEM_WRITE ? HOOKS_STORES : 0];
-  if (G_UNLIKELY(at >= hooks.size || *left <= 0 || !touch_is_mapped(at))) return touch(p, bytes, access, pc);
-  --*left;
+  if (G_UNLIKELY(page != hooks.mapped)) {
+    if (a - hooks.base >= hooks.size || !touch_is_mapped(a - hooks.base)) return touch((void *)a, bytes, access, pc);
+    bool whole = ((a - hooks.base) | ((UINT64_C(1) << hooks.page_shift) - 1)) < hooks.size;
+    if (whole) hooks.mapped = page; /* of the last one an address may lie outside */
+  }
+  if (G_UNLIKELY(--*left < 0)) return ++*left, touch((void *)a, bytes, access, pc);
   hooks.stores += access == MEM_WRITE;
   if (hooks.line_owner) touch_line(line);
-  hooks.seen[line / HOOKS_LINE % HOOKS_SEEN] = line;
+  *seen_at(a) = line;
+}
+static __attribute__((noinline)) void new_loaded(uintptr_t a, uint64_t bytes, const void *pc) {
+  new_line(a, bytes, MEM_READ, pc);
+}
+static __attribute__((noinline)) void new_stored(uintptr_t a, uint64_t bytes, const void *pc) {
+  new_line(a, bytes, MEM_WRITE, pc);
 }
 
 /* What nearly every access is: an aligned word, in a line that was seen before, or a variable. A word that is not
@@ -48,11 +62,12 @@ static inline __attribute__((always_inline)) void touch_word(const void *p, uint
                                                              const void *pc) {
   uintptr_t a = (uintptr_t)p, line = a & ~(uintptr_t)(HOOKS_LINE - bytes);
   if (access == MEM_WRITE) {
+    if (G_LIKELY(follower_as_before(a, pc))) return;
     uint64_t element = touch_element_of(a);
-    if (element < hooks.watched[__builtin_ctzll(bytes)] && a != hooks.own_word) return hook_follower(a, element, pc);
+    if (element < hooks.watched[__builtin_ctzll(bytes)] && a != hooks.own_word) return touch_follower(a, element, pc);
   }
   int64_t *left = &hooks.left[access == MEM_WRITE ? HOOKS_STORES : 0];
-  if (G_LIKELY(hooks.seen[a / HOOKS_LINE % HOOKS_SEEN] == line && *left > 0)) {
+  if (G_LIKELY(*seen_at(a) == line && *left > 0)) {
     --*left;
     if (access == MEM_WRITE) hooks.stores++;
     hooks.last_line = line;
@@ -60,7 +75,8 @@ static inline __attribute__((always_inline)) void touch_word(const void *p, uint
   }
   if (a - hooks.image < hooks.image_bytes) return;
   if (G_UNLIKELY(a & (bytes - 1))) return touch(p, bytes, access, pc);
-  new_line(p, bytes, access, pc);
+  if (access == MEM_WRITE) return new_stored(a, bytes, pc);
+  new_loaded(a, bytes, pc);
 }
 
 #define READ(bytes)                                                                                                    \

@@ -5,8 +5,12 @@
 #include <stddef.h>
 
 /* Lines of shared memory that the process that runs has touched since it runs, by their address modulo: its page is
- * mapped, the line its own, so that one more access is only counted. Forgotten when another runs. */
-enum { HOOKS_LINE = 64, HOOKS_SEEN = 64, HOOKS_SIZES = 5 /* 1, 2, 4, 8, 16 bytes */ };
+ * mapped, the line its own, so that one more access is only counted. Forgotten when another runs. They stand as far
+ * apart as the lines themselves, so that a part of the address is the place. */
+typedef struct {
+  _Alignas(64) uintptr_t line; /* address */
+} HooksSeen;
+enum { HOOKS_LINE = sizeof(HooksSeen), HOOKS_SEEN = 64, HOOKS_SIZES = 5 /* 1, 2, 4, 8, 16 bytes */ };
 #define HOOKS_BY_ELEMENT UINT32_C(0x80000000)
 
 /* Accesses until the limit, in several parts: loads of different places, and stores, need not wait for each other's
@@ -14,18 +18,18 @@ enum { HOOKS_LINE = 64, HOOKS_SEEN = 64, HOOKS_SIZES = 5 /* 1, 2, 4, 8, 16 bytes
 enum { HOOKS_LOADS = 3, HOOKS_STORES = HOOKS_LOADS, HOOKS_FOLLOWERS, HOOKS_PARTS };
 
 /* The first members are known to the code that front.c puts into a subject: another layout is another number. */
-#define HOOKS_SYMBOL "stm_hooks_1"
+#define HOOKS_SYMBOL "stm_hooks_2"
 typedef struct {
   uintptr_t last_line; /* its address */
   int64_t left[HOOKS_PARTS];
-  uintptr_t seen[HOOKS_SEEN];
+  HooksSeen seen[HOOKS_SEEN];
   /* a word of each element of an array, whose stores are counted apart, beside the process's own */
   uintptr_t watch_first, own_word; /* the first element's */
   uint64_t watch_inverse;          /* of the stride, times 2^64, rounded up */
   uint64_t watched[HOOKS_SIZES];   /* how many elements, now, at the size of their word; 0: none of this size */
-  uint32_t watch_size;
-  /* The 64 pages where the last of those stores went: from `group_at`, of `group_bytes` (0: nowhere); their bits in
-   * the page table, and what those were when their pages were last counted. */
+  uint32_t watch_size, watch_stride;
+  /* The 64 pages where the last of those stores went: addresses of words from `group_at` on, in `group_bytes` (0:
+   * nowhere); their bits in the page table, and what those were when their pages were last counted. */
   uintptr_t group_at;
   uint64_t group_bytes, *group_bits, group_before;
   int64_t settled; /* left[HOOKS_FOLLOWERS] when they were last counted: since then each fetched its line */
@@ -43,6 +47,7 @@ typedef struct {
   AddressSpace *as;         /* of the process that runs */
   MemoryHot *hot;           /* of `as`, or one that has no page: then every access takes the long way */
   Touch follower;           /* what those stores did, */
+  uintptr_t mapped;         /* the page of shared memory that was last found mapped, for the process that runs */
   uint64_t watch_count;     /* what `watched` is while shared memory is counted */
   bool watch_whole;         /* no such word lies in two pages, or lines */
   uint8_t atomic;           /* of the access under way: 0, else 1 + its memory order */
@@ -51,7 +56,7 @@ typedef struct {
   int64_t lines, seq_lines; /* fetched by others than followers' stores, as Touch has them */
 } Hooks;
 G_STATIC_ASSERT(offsetof(Hooks, last_line) == 0 && offsetof(Hooks, left) == 8 && HOOKS_PARTS == 5 &&
-                offsetof(Hooks, seen) == 48);
+                offsetof(Hooks, seen) == 64);
 extern Hooks hooks __asm__(HOOKS_SYMBOL);
 /* bytes 0: none. In force when hooks_count says so. */
 void hooks_watch(uintptr_t at, uint64_t bytes, uint32_t stride, uint32_t offset, uint32_t size);

@@ -9,7 +9,7 @@ void hooks_watch(uintptr_t at, uint64_t bytes, uint32_t stride, uint32_t offset,
   g_assert(!stride || bytes < UINT64_MAX / stride);
   hooks.watch_first = at + offset;
   hooks.watch_inverse = stride ? UINT64_MAX / stride + 1 : 0;
-  hooks.watch_size = size;
+  hooks.watch_size = size, hooks.watch_stride = stride;
   hooks.watch_count = stride ? bytes / stride : 0;
   hooks.watch_whole = stride && HOOKS_LINE % size == 0 && stride % size == 0 && hooks.watch_first % size == 0;
 }
@@ -169,8 +169,11 @@ static void enter_group(uint64_t at, uint64_t *bits) {
   leave_group();
   hooks.group_bits = bits;
   hooks.group_before = *bits;
-  hooks.group_at = hooks.base + (at >> hooks.page_shift >> 6 << 6 << hooks.page_shift);
-  hooks.group_bytes = simple ? UINT64_C(64) << hooks.page_shift : 0;
+  uintptr_t first = hooks.base + (at >> hooks.page_shift >> 6 << 6 << hooks.page_shift);
+  uintptr_t end =
+      MIN(first + (UINT64_C(64) << hooks.page_shift), hooks.watch_first + hooks.watch_count * hooks.watch_stride);
+  hooks.group_at = MAX(first, hooks.watch_first);
+  hooks.group_bytes = simple ? end - hooks.group_at : 0;
 }
 
 void touch_follower(uintptr_t p, uint64_t element, const void *pc) {
