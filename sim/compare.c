@@ -1,6 +1,7 @@
 /* compare.c - see compare.h: from results to cases, their verdicts, gates and the exit status. */
 #include "sim/compare.h"
 #include "sim/compare_parts.h"
+#include "sim/expect.h"
 #include "sim/metrics.h"
 #include <string.h>
 
@@ -105,11 +106,11 @@ static bool violated(const ComparedCheck *k, Side side) {
   return k->verdict[side] == CHECK_VIOLATED;
 }
 
-/* The first check that is violated on `side` and, as `other` says, on the other one. */
-static const ComparedCheck *find_violated(const ComparedCase *c, Side side, bool other) {
+/* The first check that is violated on `side` alone. */
+static const ComparedCheck *find_violated(const ComparedCase *c, Side side) {
   for (guint i = 0; i < c->checks->len; i++) {
     const ComparedCheck *k = &g_array_index(c->checks, ComparedCheck, i);
-    if (violated(k, side) && violated(k, !side) == other) return k;
+    if (violated(k, side) && !violated(k, !side)) return k;
   }
   return NULL;
 }
@@ -137,7 +138,7 @@ static char *early_end(const RunResult *r) {
 
 /* What only one side does. True: it decides. */
 static bool judge_breakage(const CompareInput *in, ComparedCase *c, Side side) {
-  const ComparedCheck *k = find_violated(c, side, false);
+  const ComparedCheck *k = find_violated(c, side);
   const RunResult *stuck = find_stuck(in, c, side);
   if (!k && (!stuck || find_stuck(in, c, !side))) return false;
   g_autofree char *what = k ? violation(k, side) : early_end(stuck);
@@ -146,8 +147,27 @@ static bool judge_breakage(const CompareInput *in, ComparedCase *c, Side side) {
   return true;
 }
 
+/* Violated on both sides, and the scenario says so of either. */
+static bool is_foretold(const CompareInput *in, const ComparedCase *c, const ComparedCheck *k) {
+  for (Side s = 0; s < SIDES; s++) {
+    const RunResult *r = compare_result(in, c, s, (guint)(k->seed[s] - c->plan->seed));
+    if (!violated(k, s) || !r || !expect_foretold(r, k->name)) return false;
+  }
+  return true;
+}
+
+/* The first check that is violated on both sides; foretold, where there are figures to compare beside, or not. */
+static const ComparedCheck *find_both(const CompareInput *in, const ComparedCase *c, bool foretold) {
+  for (guint i = 0; i < c->checks->len; i++) {
+    const ComparedCheck *k = &g_array_index(c->checks, ComparedCheck, i);
+    bool both = violated(k, SIDE_BASELINE) && violated(k, SIDE_PATCH);
+    if (both && (c->metric && is_foretold(in, c, k)) == foretold) return k;
+  }
+  return NULL;
+}
+
 static bool judge_both_broken(const CompareInput *in, ComparedCase *c) {
-  const ComparedCheck *k = find_violated(c, SIDE_PATCH, true);
+  const ComparedCheck *k = find_both(in, c, false);
   const RunResult *stuck = find_stuck(in, c, SIDE_PATCH);
   if (!k && !stuck) return false;
   g_autofree char *what = k ? violation(k, SIDE_PATCH) : early_end(stuck);
@@ -182,6 +202,9 @@ static void judge(const CompareInput *in, ComparedCase *c) {
     judge_figures(c, in);
   }
   if (judge_breakage(in, c, SIDE_PATCH) || judge_both_broken(in, c) || judge_breakage(in, c, SIDE_BASELINE)) return;
+  const ComparedCheck *k = find_both(in, c, true);
+  g_autofree char *what = k ? violation(k, SIDE_PATCH) : NULL;
+  if (k) c->why = g_strdup_printf("on both sides, as the scenario expects, %s", what);
   if (c->metric) return;
   c->verdict = COMPARED_INCOMPLETE;
   c->why = nothing_to_measure(in, c);

@@ -45,7 +45,7 @@ typedef struct {
   guint combination;
   char *name; /* "connect-storm", "connect-storm clients=512" */
   CompareVerdict verdict;
-  char *why;          /* of broken, incomplete, and better for a mended check; NULL */
+  char *why; /* of broken, incomplete, better for a mended check, and a violation that both sides expect; NULL */
   const char *metric; /* that decides; NULL: the two sides have none in common */
   bool higher;        /* more of it is better */
   bool alone;         /* the seed decides nothing: every further pair would be the first again */

@@ -111,6 +111,15 @@ static void judge_check(const Scenario *s, guint i, const char *check, bool expl
   g_assert(e->saw);
 }
 
+bool expect_foretold(const RunResult *r, const char *check) {
+  g_autofree char *line = g_strdup_printf("%s violated", check); /* as judge_check words it */
+  for (guint i = 0; i < r->expectations->len; i++) {
+    const Expectation *e = &g_array_index(r->expectations, Expectation, i);
+    if (e->met && strcmp(e->text, line) == 0) return true;
+  }
+  return false;
+}
+
 /* ---- the verdict ---- */
 
 static bool expected(const Scenario *s, const char *check) {

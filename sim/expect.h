@@ -14,4 +14,6 @@ void expect_measure(const Scenario *s, const Model *m, RunResult *r);
  * own; of a server's code under `processes` the proc array's, where the scenario has neither key. False and *error when
  * one is neither in the table nor the model's. */
 bool expect_checks(const Scenario *s, const Model *m, const CheckTable *table, RunResult *r, GError **error);
+/* The scenario says that this check is violated here, and it was: what was expected of this run, no fault of it. */
+bool expect_foretold(const RunResult *r, const char *check);
 bool expect_judged_by(const Scenario *s, guint i, const char *way); /* line i of `expect` */

@@ -50,6 +50,13 @@ check_status 1 against "$flight" --pooler "$pooler" --against "$SCRATCH/bin/pgbo
 check_contains "1 broken"
 check_contains "pool s: 2 server connections, 1 allowed"
 
+# What the scenario expects to be violated is no difference: a pooler is the same as itself. Not expected, it is nothing to compare.
+check_status 0 against tests/live/late-cancel.yaml --pooler "$pooler" --against "$copy"
+check_contains "0 better, 1 same, 0 worse"
+check_contains "on both sides, as the scenario expects, check cancel-hits-only-its-query violated"
+check_status 3 against tests/live/late-cancel.yaml --pooler "$pooler" --against "$copy" --set 'expect=[]' --set 'checks=[cancel-hits-only-its-query]'
+check_contains "1 incomplete"
+
 # A list of --set is a case each; where the seed draws something there is a pair a seed.
 check_status 0 against "$flight" --pooler "$pooler" --against "$copy" --repeat 3 --json \
   --set 'network.cancel_to_server={delay: {uniform: [1ms, 20ms]}, connect: 0ms}' --set 'pooler.pool_size=1,2'
