@@ -7,9 +7,8 @@
 #include <string.h>
 
 enum { MS = 1000000 };
-/* PgBouncer's janitor comes each 333 ms from its start, the model's tick from its first need; libevent waits whole
- * milliseconds. */
-static const int64_t most_apart_ns = 335 * (int64_t)MS;
+/* Both start their clockwork with the run (tick_steady), but libevent waits whole milliseconds. */
+static const int64_t most_apart_ns = MS;
 
 static double queries_of(const Scenario *s) {
   GError *error = NULL;
@@ -75,9 +74,10 @@ static guint count(const Table *t, ConformVerdict v) {
 }
 
 static char *note(const Conformed *c) {
-  if (c->why) return g_strdup(c->why);
-  if (c->late_ns == 0) return g_strdup_printf("%u events, each at the same instant", c->events);
-  return g_strdup_printf("%u events, at most %.3g ms apart", c->events, (double)c->late_ns / 1e6);
+  const char *comma = c->but ? "; " : "", *but = c->but ? c->but : "";
+  if (c->why) return g_strconcat(c->why, comma, but, NULL);
+  if (c->late_ns == 0) return g_strdup_printf("%u events, each at the same instant%s%s", c->events, comma, but);
+  return g_strdup_printf("%u events, at most %.3g ms apart%s%s", c->events, (double)c->late_ns / 1e6, comma, but);
 }
 
 static void append_totals(const Table *t, GString *out) {
@@ -128,6 +128,9 @@ static void json(Output *o, const void *data) {
     output_str(o, ", ");
     output_key(o, "why");
     output_nullable(o, c->why);
+    output_str(o, ", ");
+    output_key(o, "but");
+    output_nullable(o, c->but);
     output_str(o, ", ");
     output_key(o, "events");
     output_uint(o, c->events);

@@ -98,23 +98,64 @@ static bool waits_for_eof(const Scenario *s) {
   return waits;
 }
 
-Conformed conform(const Scenario *s, const char *preset, const LiveOptions *o, const ScenarioOptions *with,
-                  int64_t most_ns) {
-  GError *error = NULL;
-  g_autofree char *text = conform_text(s, preset, &error);
-  g_autoptr(Scenario) twin = text ? scenario_from_text(text, strlen(text), scenario_file(s), with, &error) : NULL;
-  if (!twin) return failed(s, CONFORM_FAILED, error);
-  error = live_refuses_scenario(twin);
-  if (error) return not_driven(s, error);
+static Scenario *twin_of(const Scenario *s, const char *preset, guint without, const ScenarioOptions *with,
+                         GError **error) {
+  g_autofree char *text = conform_text(s, preset, without, error);
+  return text ? scenario_from_text(text, strlen(text), scenario_file(s), with, error) : NULL;
+}
+
+static Conformed compared(const Scenario *twin, const LiveOptions *o, int64_t most_ns, GError **error) {
   g_autoptr(WireLog) model = wire_log_new(), live = wire_log_new();
-  if (!waits_for_eof(twin)) wire_log_deaf(model);
   Sides sides = {.model = model, .live = live};
   for (guint i = 0; i < LIVE_CHOICES; i++) rng_init(&sides.draws[i], scenario_seed(twin), live_choice_names[i]);
-  if (!run_both(twin, o, &sides, &error)) return failed(s, CONFORM_FAILED, error);
+  if (!waits_for_eof(twin)) wire_log_deaf(model);
+  if (!run_both(twin, o, &sides, error)) return (Conformed){.verdict = CONFORM_FAILED};
   WireCompared w = wire_logs_compare(model, live, most_ns);
-  return (Conformed){.scenario = g_strdup(scenario_name(s)),
+  return (Conformed){.scenario = g_strdup(scenario_name(twin)),
                      .verdict = w.same ? CONFORM_AGREES : CONFORM_DIFFERS,
                      .why = w.where,
                      .events = w.events,
                      .late_ns = w.late_ns};
+}
+
+/* One try: as much of the scenario as `without` leaves. */
+static Conformed attempt(const Scenario *s, const char *preset, guint without, const LiveOptions *o,
+                         const ScenarioOptions *with, int64_t most_ns) {
+  GError *error = NULL;
+  g_autoptr(Scenario) twin = twin_of(s, preset, without, with, &error);
+  if (!twin) return failed(s, CONFORM_FAILED, error);
+  GError *refused = live_refuses_scenario(twin);
+  if (refused) return not_driven(s, refused);
+  Conformed c = compared(twin, o, most_ns, &error);
+  return error ? failed(s, CONFORM_FAILED, error) : c;
+}
+
+/* The preset has no such pool_mode, as the key that a client is shown may be its server's. */
+static bool lacks_mode(const Scenario *s, const char *preset, const ScenarioOptions *with) {
+  g_autoptr(Scenario) as_is = twin_of(s, preset, 0, with, NULL);
+  if (as_is) {
+    GError *error = NULL;
+    PoolerBinding *b = scenario_bind_pooler(as_is, NULL, &error);
+    bool lacks = error != NULL;
+    g_clear_error(&error);
+    if (b) pooler_binding_free(b);
+    if (!lacks) return false;
+  }
+  g_autoptr(Scenario) own = twin_of(s, preset, CONFORM_NO_MODE, with, NULL);
+  return own != NULL;
+}
+
+Conformed conform(const Scenario *s, const char *preset, const LiveOptions *o, const ScenarioOptions *with,
+                  int64_t most_ns) {
+  static const char *const but[] = {NULL, "in the preset's own pool_mode", "without peering, which it refuses",
+                                    "in the preset's own pool_mode, without peering, which it refuses"};
+  guint without = lacks_mode(s, preset, with) ? CONFORM_NO_MODE : 0;
+  Conformed c = attempt(s, preset, without, o, with, most_ns);
+  if (c.verdict == CONFORM_FAILED && scenario_is(s, "pooler.peering", "all")) {
+    conformed_clear(&c);
+    without |= CONFORM_NO_PEERING;
+    c = attempt(s, preset, without, o, with, most_ns);
+  }
+  c.but = but[without];
+  return c;
 }

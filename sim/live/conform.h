@@ -8,14 +8,17 @@ typedef struct {
   char *scenario;
   ConformVerdict verdict;
   char *why;       /* where they first differ; why it is not driven; NULL */
+  const char *but; /* how the scenario had to be changed for this pooler; NULL: not at all */
   guint events;    /* on the wire, compared */
   int64_t late_ns; /* how far apart two of them are at most */
 } Conformed;
 
 const char *conform_word(ConformVerdict v); /* "agrees" */
 void conformed_clear(gpointer conformed);
+typedef enum { CONFORM_NO_MODE = 1, CONFORM_NO_PEERING = 2 } ConformWithout; /* settings that are left out, as bits */
 /* The scenario's text with that preset's ways and the scenario's settings; g_free. */
-char *conform_text(const Scenario *s, const char *preset, GError **error);
-/* What both decide (draws, losses) is decided alike: the middle of what may be. most_ns: see wire_log.h. */
+char *conform_text(const Scenario *s, const char *preset, guint without, GError **error);
+/* What both decide (draws, losses) is decided alike. A pool_mode that the preset cannot have is its own, and peering
+ * that the program refuses is left out (`but`). most_ns: see wire_log.h. */
 Conformed conform(const Scenario *s, const char *preset, const LiveOptions *o, const ScenarioOptions *with,
                   int64_t most_ns);

@@ -64,11 +64,12 @@ static bool is_setting(const char *key) {
   return false;
 }
 
-static void emit_pooler(const Node *pooler, const char *preset, const char *mode, GString *out) {
-  g_string_append_printf(out, "pooler: {preset: %s, pool_mode: %s, tick_steady: true", preset, mode);
+static void emit_pooler(const Node *pooler, const char *preset, const char *mode, guint without, GString *out) {
+  g_string_append_printf(out, "pooler: {preset: %s, tick_steady: true", preset);
+  if (!(without & CONFORM_NO_MODE)) g_string_append_printf(out, ", pool_mode: %s", mode);
   for (guint i = 0; i < pooler->children->len; i++) {
     const Node *c = pooler->children->pdata[i];
-    if (!is_setting(c->key)) continue;
+    if (!is_setting(c->key) || (without & CONFORM_NO_PEERING && strcmp(c->key, "peering") == 0)) continue;
     g_string_append(out, ", ");
     emit_key(c, out);
     emit(c, out);
@@ -76,7 +77,7 @@ static void emit_pooler(const Node *pooler, const char *preset, const char *mode
   g_string_append(out, "}\n");
 }
 
-char *conform_text(const Scenario *s, const char *preset, GError **error) {
+char *conform_text(const Scenario *s, const char *preset, guint without, GError **error) {
   const char *text = scenario_text(s);
   g_autoptr(Node) root = node_parse(text, strlen(text), scenario_file(s), error);
   if (!root) return NULL;
@@ -88,7 +89,7 @@ char *conform_text(const Scenario *s, const char *preset, GError **error) {
     for (guint k = 0; k < G_N_ELEMENTS(left_out); k++) out_of_it |= strcmp(c->key, left_out[k]) == 0;
     if (out_of_it) continue;
     if (strcmp(c->key, "pooler") == 0) {
-      emit_pooler(c, preset, scenario_word(s, "pooler.pool_mode"), out);
+      emit_pooler(c, preset, scenario_word(s, "pooler.pool_mode"), without, out);
       continue;
     }
     emit_key(c, out);
