@@ -27,17 +27,22 @@ EventHandle engine_plan(Engine *e, EventKind kind, uint32_t subject, int64_t aft
   return event_queue_add(e->events, t, rank_of(e, kind, limit), (EventPayload){.kind = kind, .subject = subject});
 }
 
-static void plan_resume(Engine *e, ProcId p, uint64_t rank) {
-  event_queue_add(e->events, e->now, rank, (EventPayload){.kind = EVENT_RESUME, .subject = p});
+/* Now. */
+static EventHandle plan_at_once(Engine *e, EventKind kind, ProcId p, uint64_t rank) {
+  return event_queue_add(e->events, e->now, rank, (EventPayload){.kind = kind, .subject = p});
 }
 
-/* What is planned here as following may turn out not to (engine_run): a process is spawned before its locals are set.
- */
+/* What is planned as following may turn out not to (stands_back): a process is spawned before its locals are set. */
+static bool may_follow(const Engine *e, ProcId p, int64_t after_ns) {
+  if (e->config.ties != TIES_EVENT_FIRST || after_ns != 0) return false;
+  const TypeGuide *g = world_guide_of(e->w, world_type_of(e->w, p));
+  return g && g->at_once;
+}
+
 static void on_ready(void *driver, ProcId p, int64_t after_ns) {
   Engine *e = driver;
-  const TypeGuide *g = e->config.ties == TIES_EVENT_FIRST ? world_guide_of(e->w, world_type_of(e->w, p)) : NULL;
-  if (after_ns == 0 && g && g->at_once)
-    plan_resume(e, p, RANK_FOLLOWS);
+  if (may_follow(e, p, after_ns))
+    plan_at_once(e, EVENT_RESUME, p, RANK_FOLLOWS);
   else
     engine_plan(e, EVENT_RESUME, p, after_ns, false);
 }
@@ -49,7 +54,10 @@ static void on_timer(void *driver, ProcId p, bool limit, int64_t after_ns) {
   Engine *e = driver;
   Task *t = engine_task(e, p);
   event_queue_cancel(e->events, t->timer);
-  t->timer = after_ns < 0 ? (EventHandle)0 : engine_plan(e, EVENT_TIMER, p, after_ns, limit);
+  if (!limit && may_follow(e, p, after_ns))
+    t->timer = plan_at_once(e, EVENT_TIMER, p, RANK_FOLLOWS);
+  else
+    t->timer = after_ns < 0 ? (EventHandle)0 : engine_plan(e, EVENT_TIMER, p, after_ns, limit);
 }
 
 static int64_t on_now(void *driver) {
@@ -227,7 +235,7 @@ static bool gives_way(Engine *e, ProcId p, bool in_line, bool own) {
   bool waits = next.rank == RANK_FOLLOWS && !(in_line && own);
   if (!in_line && !waits) return false;
   engine_task(e, p)->in_line = in_line && waits;
-  plan_resume(e, p, !waits ? RANK_INPUT : !in_line && follows(e, p) ? RANK_FOLLOWS : RANK_GOES_ON);
+  plan_at_once(e, EVENT_RESUME, p, !waits ? RANK_INPUT : !in_line && follows(e, p) ? RANK_FOLLOWS : RANK_GOES_ON);
   return true;
 }
 
@@ -274,11 +282,13 @@ static EngineEnd handle(Engine *e, EventPayload ev) {
 static bool stands_back(Engine *e, const Event *ev) {
   if (e->config.ties != TIES_EVENT_FIRST || ev->rank > RANK_GOES_ON) return false;
   ProcId p = ev->payload.subject;
-  g_assert(ev->payload.kind == EVENT_RESUME);
+  EventKind kind = (EventKind)ev->payload.kind;
+  g_assert(kind == EVENT_RESUME || (kind == EVENT_TIMER && ev->rank == RANK_FOLLOWS));
   bool back = ev->rank == RANK_FOLLOWS ? !follows(e, p) : engine_task(e, p)->in_line;
   if (!back) return false;
+  EventHandle h = plan_at_once(e, kind, p, RANK_INPUT);
+  if (kind == EVENT_TIMER) engine_task(e, p)->timer = h;
   engine_task(e, p)->in_line = false;
-  plan_resume(e, p, RANK_INPUT);
   return true;
 }
 

@@ -261,12 +261,12 @@ static void stages(const World *w, void (*each)(const char *name, void *data), v
     if (may_come(p, (ServerStage)i)) each(names[i], data);
 }
 
-/* A login comes from the server, all else is the pooler's, or ends with what ends it there. A step that is split lets
- * others come between. */
+/* A login comes from the server, and so does the end of a query that has run; all else is the pooler's, or ends with
+ * what ends it there. A clean-up that takes no time is over at once. A step that is split lets others come between. */
 static bool at_once(const World *w, ProcId self, const void *locals) {
   const Pooler *p = world_type_data(w, &server_type);
   const Server *s = &p->servers[*(const uint32_t *)locals];
-  (void)self;
+  if (s->pc == SP_END && world_timer_armed(w, self)) return false;
   return s->pc != SP_LOGIN && s->pc != SP_READY && !(s->flags & SVF_UNCOUNTED);
 }
 
