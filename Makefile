@@ -36,7 +36,7 @@ FUZZ_CFLAGS = -std=gnu11 -D_GNU_SOURCE -ffp-contract=off $(WARN) -I. $(PKG_CFLAG
 # The explorer's inner loop goes through many small functions of these files, so the program is linked with their bodies
 # in view (a fifth faster, by `make bench`); gcc alone can keep plain code beside, which tests and clang link as ever.
 HOT     := $(wildcard model/world/*.c model/pooler/*.c checks/search*.c checks/bfs*.c checks/st*.c checks/timeline.c) \
-           $(wildcard checks/schedules*.c sim/subject/interleave*.c sim/subject/machine.c sim/subject/image.c)
+           $(wildcard checks/schedules*.c sim/subject/interleave*.c sim/subject/machine*.c sim/subject/image*.c)
 ifneq ($(findstring gcc,$(CC)),)
 LTO     := $(if $(SANITIZE)$(findstring --coverage,$(CFLAGS)),,-flto=auto -ffat-lto-objects)
 endif
