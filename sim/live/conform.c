@@ -108,7 +108,7 @@ static Conformed compared(const Scenario *twin, const LiveOptions *o, int64_t mo
   g_autoptr(WireLog) model = wire_log_new(), live = wire_log_new();
   Sides sides = {.model = model, .live = live};
   for (guint i = 0; i < LIVE_CHOICES; i++) rng_init(&sides.draws[i], scenario_seed(twin), live_choice_names[i]);
-  if (!waits_for_eof(twin)) wire_log_deaf(model);
+  if (!waits_for_eof(twin)) wire_log_deaf(model), wire_log_deaf(live);
   if (!run_both(twin, o, &sides, error)) return (Conformed){.verdict = CONFORM_FAILED};
   WireCompared w = wire_logs_compare(model, live, most_ns);
   return (Conformed){.scenario = g_strdup(scenario_name(twin)),

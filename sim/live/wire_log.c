@@ -113,6 +113,12 @@ static void model_message(WireLog *w, const TraceStep *s, const char *from, cons
   if (pid) add(w, s->t_ns, "cancels", "pid %s: EOF", pid);
 }
 
+/* Nobody is told what becomes of a cancel that was closed at once and never came to a server. */
+static bool is_told(const WireLog *w, const char *outcome) {
+  if (g_str_equal(outcome, outcome_word(OUT_UNSENT))) return false;
+  return !w->deaf || !(g_str_equal(outcome, outcome_word(OUT_LOST)) || g_str_equal(outcome, outcome_word(OUT_DROPPED)));
+}
+
 /* A step may hold several messages: from, from_2, ... */
 void wire_log_model(WireLog *w, const TraceStep *s) {
   for (guint i = 1;; i++) {
@@ -122,8 +128,8 @@ void wire_log_model(WireLog *w, const TraceStep *s) {
     if (!*arg(s, from)) break;
     model_message(w, s, arg(s, from), arg(s, to), arg(s, message));
   }
-  bool on_wire = *arg(s, "outcome") && strcmp(arg(s, "outcome"), outcome_word(OUT_UNSENT)) != 0;
-  if (on_wire) add(w, s->t_ns, "cancels", "%s: %s", arg(s, "cancel_of"), arg(s, "outcome"));
+  if (*arg(s, "outcome") && is_told(w, arg(s, "outcome")))
+    add(w, s->t_ns, "cancels", "%s: %s", arg(s, "cancel_of"), arg(s, "outcome"));
   if (s->what && strcmp(s->what, "close") == 0 && is_server(arg(s, "on"))) is_closed(w, s->t_ns, arg(s, "on"));
 }
 
@@ -193,9 +199,10 @@ static void live_outcome(WireLog *w, const TraceStep *s) {
   g_autofree char *text = about(arg(s, "what"));
   static const char of[] = ": the cancel of ";
   const char *colon = strstr(text, of), *by = colon ? strstr(colon, " by client ") : NULL;
-  if (!by || g_str_has_prefix(text, outcome_word(OUT_UNSENT))) return;
+  g_autofree char *outcome = by ? g_strndup(text, (gsize)(colon - text)) : NULL;
+  if (!by || !is_told(w, outcome)) return;
   g_autofree char *query = g_strndup(colon + strlen(of), (gsize)(by - colon) - strlen(of));
-  add(w, s->t_ns, "cancels", "%s: %.*s", query, (int)(colon - text), text);
+  add(w, s->t_ns, "cancels", "%s: %s", query, outcome);
 }
 
 void wire_log_live(WireLog *w, const TraceStep *s) {

@@ -15,7 +15,8 @@ WireLog *wire_log_new(void);
 void wire_log_free(WireLog *w);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WireLog, wire_log_free)
 void wire_log_model(WireLog *w, const TraceStep *step); /* a step of a run of the model */
-/* Of a model that closes a cancel's connection as soon as it is written: the server's closing meets nobody. */
+/* Of a pooler that closes a cancel's connection as soon as it is written: the server's closing meets nobody in the
+ * model, and what comes to no server is told by neither. */
 void wire_log_deaf(WireLog *w);
 void wire_log_live(WireLog *w, const TraceStep *step); /* one of a real pooler's */
 
