@@ -6,6 +6,7 @@
 #include "sim/subject/entries.h"
 #include "sim/subject/flags.h"
 #include "sim/subject/front.h"
+#include "sim/subject/include/stampede_subject.h"
 #include "sim/subject/origin.h"
 #include "sim/subject/traps.h"
 #include "sim/subject/tree.h"
@@ -25,16 +26,21 @@ static const char *const instrument_gcc[] = {"--param=tsan-instrument-func-entry
                                              "-fno-crossjumping",
                                              "-fno-tree-tail-merge",
                                              NULL};
-static const char *const instrument_clang[] = {"-mllvm", "-tsan-instrument-func-entry-exit=0", "-mllvm",
-                                               "-tsan-instrument-memintrinsics=0", NULL};
+/* Of equal stores in two branches it would make one, which has no line. */
+static const char *const instrument_clang[] = {"-mllvm", "-tsan-instrument-func-entry-exit=0",
+                                               "-mllvm", "-tsan-instrument-memintrinsics=0",
+                                               "-mllvm", "-enable-tail-merge=0",
+                                               "-mllvm", "-simplifycfg-sink-common=false",
+                                               NULL};
 /* A call in place of a return would leave nothing to name its place by. */
 static const char *const always[] = {"-O2", "-g", "-fPIC", "-w", "-fno-optimize-sibling-calls", NULL};
 /* Calls of the sources that are ours instead. */
 static const char *const renamed[] = {
-    "memmove",  "memcpy",     "memset",  "memcmp",        "getpid", "kill",         "malloc", "free",    "longjmp",
-    "_longjmp", "siglongjmp", "abort",   "__longjmp_chk", "strlen", "strnlen",      "strchr", "strrchr", "memchr",
-    "strtol",   "strtoul",    "strcmp",  "strncmp",       "strspn", "strcspn",      "strstr", "strcpy",  "strncpy",
-    "strcat",   "vsnprintf",  "sprintf", "snprintf",      "qsort",  "__assert_fail"};
+    "memmove",       "memcpy",          "memset",     "memcmp",  "getpid",        "kill",    "malloc",   "free",
+    "longjmp",       "_longjmp",        "siglongjmp", "abort",   "__longjmp_chk", "strlen",  "strnlen",  "strchr",
+    "strrchr",       "memchr",          "strtol",     "strtoul", "strcmp",        "strncmp", "strspn",   "strcspn",
+    "strstr",        "strcpy",          "strncpy",    "strcat",  "vsnprintf",     "sprintf", "snprintf", "qsort",
+    "__assert_fail", "__errno_location"};
 
 typedef struct {
   const Manifest *m;
@@ -267,6 +273,11 @@ static char *origin_here(const Build *b) {
   return origin_text(b->m, b->o, b->words, (const char *const *)all, b->report);
 }
 
+/* A variable as all others: each process has its own. */
+static const char own_errno[] = "static int stm_errno;\n"
+                                "int *stm___errno_location(void);\n"
+                                "int *stm___errno_location(void) { return &stm_errno; }\n";
+
 static bool make_traps(Build *b, char **object, GError **error) {
   g_autofree char *open = object_for(b, "open", 0, ".so"), *source = object_for(b, "traps", 0, ".c");
   g_autoptr(GPtrArray) all = all_objects(b, NULL), trapped = g_ptr_array_new_with_free_func(g_free);
@@ -277,7 +288,7 @@ static bool make_traps(Build *b, char **object, GError **error) {
   if (!text || !entries_callable(b->m, open, error)) return false;
   g_ptr_array_add(trapped, NULL);
   b->report->traps = (GStrv)g_ptr_array_free(g_steal_pointer(&trapped), FALSE);
-  g_autofree char *origin = origin_here(b), *all_text = g_strconcat(text, entries, origin, NULL);
+  g_autofree char *origin = origin_here(b), *all_text = g_strconcat(text, own_errno, entries, origin, NULL);
   if (!g_file_set_contents(source, all_text, -1, error)) return false;
   *object = object_for(b, "traps", 0, ".o");
   g_autoptr(GPtrArray) words = command_new();
@@ -307,6 +318,18 @@ static bool put_output(const Build *b, const char *made, GError **error) {
   return output_commit(out, error);
 }
 
+/* What would be found missing only when it is loaded. */
+static bool can_be_loaded(const Symbols *sources, const Symbols *glue, GError **error) {
+  for (guint i = 0; i < sources->needed->len; i++)
+    if (g_str_has_prefix(((const NeededSymbol *)sources->needed->pdata[i])->name, "__tsan_atomic128_"))
+      return scenario_wrong(error, "the sources use atomic operations of 16 bytes, which are not modelled: at most 8; "
+                                   "leave -mcx16 out, or give a lock in their place");
+  return g_hash_table_contains(sources->defined, STAMPEDE_SUBJECT_SYMBOL) ||
+         g_hash_table_contains(glue->defined, STAMPEDE_SUBJECT_SYMBOL) ||
+         scenario_wrong(error, "neither the sources nor the glue define " STAMPEDE_SUBJECT_SYMBOL
+                               "; `stampede subject new NAME` writes an example");
+}
+
 static bool make(Build *b, GError **error) {
   g_autofree char *traps = NULL, *linked = object_for(b, "subject", 0, ".so");
   if (!tree_has_all(&b->tree, b->m, error) || !ask_compiler(b, error)) return false;
@@ -320,7 +343,7 @@ static bool make(Build *b, GError **error) {
       !compile_glue(b, error))
     return false;
   g_autoptr(Symbols) glue = symbols_of((const char *const *)b->glue->pdata, error);
-  if (!glue) return false;
+  if (!glue || !can_be_loaded(sources, glue, error)) return false;
   tell_modelled(b, sources, glue);
   return rename_calls(b, error) && make_traps(b, &traps, error) && link_to(b, traps, linked, error) &&
          put_output(b, linked, error);

@@ -64,6 +64,13 @@ static GByteArray *read_all(int fd) {
   return in;
 }
 
+/* It has said why (subject_too_early). */
+static bool could_not_load(int status, GError **error) {
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != EXIT_INPUT) return false;
+  g_set_error_literal(error, SCENARIO_ERROR, SCENARIO_ERROR_INPUT, "the subject cannot be loaded, as said above");
+  return true;
+}
+
 /* Nothing came: it was ended. */
 static RunResult *ended(const Scenario *s, const RunOptions *o, int status) {
   RunResult *r = run_result_new();
@@ -80,7 +87,7 @@ static RunResult *ended(const Scenario *s, const RunOptions *o, int status) {
 }
 
 static RunResult *understand(const Scenario *s, const RunOptions *o, const GByteArray *in, int status, GError **error) {
-  if (in->len == 0) return ended(s, o, status);
+  if (in->len == 0) return could_not_load(status, error) ? NULL : ended(s, o, status);
   if (in->data[0] == 'R') {
     RunResult *r = result_unpack(in->data + 1, in->len - 1, &o->checks);
     return r ? r : ended(s, o, status);

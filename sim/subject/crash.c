@@ -24,7 +24,8 @@ static const struct {
 } signals[] = {{SIGSEGV, "segmentation fault"},
                {SIGBUS, "bus error"},
                {SIGFPE, "arithmetic fault"},
-               {SIGILL, "illegal instruction"}};
+               {SIGILL, "illegal instruction"},
+               {SIGTRAP, "trap instruction"}};
 
 static struct {
   char words[112];
@@ -95,12 +96,13 @@ static const void *keep_callers(void) {
   return n ? all[0] : NULL;
 }
 
-static void become_fault(const char *words, ucontext_t *c) {
+/* As a return address is: behind what was done. A trap stands there already. */
+static void become_fault(int number, const char *words, ucontext_t *c) {
   const char *pc = pc_of(c);
   bool library = !subject_here->entered_from && in_library(c);
   g_snprintf(crash.words, sizeof crash.words, "%s%s", words, library ? " in a library function" : "");
   const void *nearest = keep_callers();
-  crash.pc = in_subject(pc) ? pc + 1 : library ? nearest : subject_here->entered_from;
+  crash.pc = in_subject(pc) ? pc + (number != SIGTRAP) : library ? nearest : subject_here->entered_from;
   go_on_landing(c, subject_here->running);
 }
 
@@ -118,7 +120,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     go_on_landing(context, s->running);
     return;
   }
-  if (!runs || (!in_subject(pc_of(context)) && !s->entered_from && !in_library(context))) {
+  bool its = runs && (in_subject(pc_of(context)) || (number != SIGTRAP && (s->entered_from || in_library(context))));
+  if (!its) { /* a trap elsewhere is GLib's, and a fault of ours */
     signal(number, SIG_DFL);
     raise(number);
     return;
@@ -126,7 +129,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   const char *words = out_of_stack(number, info) ? "out of stack (64 KiB)" : NULL;
   for (guint i = 0; i < G_N_ELEMENTS(signals) && !words; i++)
     if (signals[i].number == number) words = signals[i].words;
-  become_fault(words, context);
+  become_fault(number, words, context);
 }
 
 /* Where it can be ended: in its own code, or in what libc does for it. */
@@ -136,23 +139,23 @@ static bool in_its_hands(const ucontext_t *c) {
 
 /* A search asks between operations itself; each of them ends. */
 static void on_tick(int number, siginfo_t *info, void *context) {
-  (void)number, (void)info;
+  (void)info;
   const Subject *s = subject_here;
   if (!cli_is_interrupted() || !s || !s->running || !s->running->first_frame || s->interleave) return;
   hooks_set_left(s->left_before);
-  if (in_its_hands(context)) return become_fault("interrupted", context);
+  if (in_its_hands(context)) return become_fault(number, "interrupted", context);
   hooks_set_left(s->running->asks_left = -1);
 }
 
 static void on_clock(int number, siginfo_t *info, void *context) {
-  (void)number, (void)info;
+  (void)info;
   const Subject *s = subject_here;
   bool same = s && s->running && s->running->first_frame && s->stops == watch.stops && hooks_left() == watch.left;
   watch.seconds = same ? watch.seconds + 1 : 0;
   watch.stops = s ? s->stops : 0;
   watch.left = hooks_left();
   if (same && watch.seconds >= ENDLESS_S && in_its_hands(context))
-    become_fault("endless: three seconds of CPU in one call, and no access to shared memory", context);
+    become_fault(number, "endless: three seconds of CPU in one call, and no access to shared memory", context);
 }
 
 void subject_watch_crashes(void) {

@@ -1,6 +1,7 @@
 /* ends.c - what a subject may ask (stampede_subject.h): time, who runs, its end; and what ends it although it did not
  * ask. */
 #include "sim/subject/runtime.h"
+#include "sim/subject/visible.h"
 
 enum { SPIN_NS = 1000 /* a round of spinning, as SPIN_DELAY and a look cost when the holder runs elsewhere */ };
 
@@ -39,12 +40,21 @@ int stm_getpid(void) {
 void stm_exit(const char *why) {
   Proc *p = subject_running()->running;
   g_free(p->words);
-  p->words = why ? g_utf8_make_valid(why, -1) : NULL;
+  p->words = why ? visible_text(why) : NULL;
   subject_end(SUBJECT_EXITED);
 }
 
+/* The stack is given up where it ends: nothing on it is freed there. */
+static _Noreturn void subject_panicked(const char *what, const char *why, const void *pc) {
+  char shown[1024];
+  char *visible = visible_text(why);
+  g_strlcpy(shown, visible, sizeof shown);
+  g_free(visible);
+  subject_broken(pc, "%s%s", what, shown);
+}
+
 void stm_panic(const char *why) {
-  subject_broken(PC, "PANIC: %s", why);
+  subject_panicked("PANIC: ", why, PC);
 }
 
 /* What a generated trap calls. */
@@ -73,5 +83,5 @@ void stm_abort(void) {
 _Noreturn void stm___assert_fail(const char *what, const char *file, unsigned line, const char *function);
 void stm___assert_fail(const char *what, const char *file, unsigned line, const char *function) {
   (void)file, (void)line, (void)function;
-  subject_broken(PC, "PANIC: assertion failed: %s", what);
+  subject_panicked("PANIC: assertion failed: ", what, PC);
 }

@@ -2,6 +2,7 @@
 #include "sim/subject/entries.h"
 #include "sim/scenario/keys.h"
 #include "sim/scenario/scenario.h"
+#include "sim/subject/visible.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
@@ -149,6 +150,28 @@ char *entries_text(const Manifest *m) {
 }
 
 /* ---- in the object ---- */
+
+/* Of one list: each has a name that can be written down, no two the same, and something to call. */
+static char *name_wrong(const char *list, const char *name, bool calls, guint i, GHashTable *names) {
+  g_autofree char *shown = visible_text(name);
+  if (!name || !*name) return g_strdup_printf("its %s number %u has no name", list, i + 1);
+  if (strcmp(shown, name) != 0) return g_strdup_printf("the name of its %s \"%s\" cannot be shown", list, shown);
+  if (!calls) return g_strdup_printf("its %s %s has no function", list, name);
+  return g_hash_table_add(names, (char *)name) ? NULL : g_strdup_printf("it has two of %s %s", list, name);
+}
+
+char *entries_wrong(const StampedeSubject *s) {
+  g_autoptr(GHashTable) entries = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GHashTable) checks = g_hash_table_new(g_str_hash, g_str_equal);
+  char *what = NULL;
+  if ((s->n_entries && !s->entries) || (s->n_checks && !s->checks))
+    return g_strdup("it has a number of entries or checks, and no list of them");
+  for (guint i = 0; i < s->n_entries && !what; i++)
+    what = name_wrong("entry", s->entries[i].name, s->entries[i].run != NULL, i, entries);
+  for (guint i = 0; i < s->n_checks && !what; i++)
+    what = name_wrong("check", s->checks[i].name, s->checks[i].broken != NULL, i, checks);
+  return what;
+}
 
 StampedeEntry *entries_together(const StampedeSubject *code, const StampedeEntry *more, unsigned *n,
                                 const char **twice) {

@@ -12,6 +12,9 @@ bool entries_callable(const Manifest *m, const char *linked, GError **error);
 /* C that exports those of scripts: ENTRIES_SYMBOL, an array of StampedeEntry with an empty one at its end. g_free. */
 char *entries_text(const Manifest *m);
 #define ENTRIES_SYMBOL "stampede_subject_entries"
+/* In words what is wrong with its lists of entries and checks (no name, two of one, nothing to call); NULL: nothing.
+ * g_free. */
+char *entries_wrong(const StampedeSubject *s);
 /* Those of the code and, behind them, what ENTRIES_SYMBOL names (NULL: none): n of them, g_free. *twice: a name that
  * both have, or NULL. */
 StampedeEntry *entries_together(const StampedeSubject *code, const StampedeEntry *more, unsigned *n,

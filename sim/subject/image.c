@@ -68,6 +68,14 @@ static bool read_hash(Image *i, GError **error) {
   return true;
 }
 
+/* A variable of another type under the name would be read past its end. */
+static bool is_whole(const StampedeSubject *subject) {
+  Dl_info info;
+  const ElfW(Sym) *symbol = NULL;
+  return dladdr1(subject, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol && info.dli_saddr == subject &&
+         symbol->st_size == sizeof *subject;
+}
+
 static bool take_subject(Image *i, GError **error) {
   const char *real = strchr(i->path, '/') ? i->path : NULL;
   g_autofree char *here = real ? NULL : g_strconcat("./", i->path, NULL);
@@ -75,10 +83,13 @@ static bool take_subject(Image *i, GError **error) {
   if (!i->handle) return complain(error, i->path, dlerror());
   i->subject = dlsym(i->handle, STAMPEDE_SUBJECT_SYMBOL);
   if (!i->subject) return complain(error, i->path, "exports no " STAMPEDE_SUBJECT_SYMBOL "; it is no subject");
+  if (!is_whole(i->subject))
+    return complain(error, i->path, STAMPEDE_SUBJECT_SYMBOL " is no StampedeSubject of stampede_subject.h");
   if (i->subject->version != STAMPEDE_SUBJECT_VERSION)
     return complain(error, i->path, "made for another version of stampede_subject.h; build it again");
   if (!i->subject->name || !i->subject->start) return complain(error, i->path, "a subject needs a name and a start");
-  return true;
+  g_autofree char *what = entries_wrong(i->subject);
+  return !what || complain(error, i->path, what);
 }
 
 /* An object may be made without `subject build`'s table of them. */

@@ -4,14 +4,25 @@
  * code's call lasts, for a lock may be taken and given back for ever without a wait. Rounds of spinning that change
  * nothing are found out by whoever runs the code (sim/rounds.h), from what is said here. */
 #include "sim/cli.h"
+#include "sim/result.h"
 #include "sim/subject/runtime.h"
 #include <setjmp.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #if __has_include(<valgrind/memcheck.h>)
 #include <valgrind/memcheck.h>
 #else
 #define VALGRIND_MAKE_MEM_DEFINED(at, bytes) ((void)0)
 #endif
+
+/* The dynamic linker is at work, whose locks nobody gives back: the process ends, as one that cannot load its subject.
+ */
+void subject_too_early(void) {
+  fprintf(stderr,
+          "stampede: a constructor of the subject calls an stm_ function; only start and what runs after it may\n");
+  _exit(EXIT_INPUT);
+}
 
 /* crash.c takes all that is left when the user loses patience; the accesses that were made stay what they were. */
 static void end_if_interrupted(const void *pc) {

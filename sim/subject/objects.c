@@ -2,11 +2,12 @@
  * so they block, queue and cost time as the built-in model's do. Each first lets the time pass that the accesses before
  * it took: what others do meanwhile is seen. While nobody else is there nothing is waited for. */
 #include "sim/subject/runtime.h"
+#include "sim/subject/visible.h"
 
 /* ---- locks ---- */
 
 StmLock stm_lock_new(const char *name) {
-  Lock l = {.name = g_strdup(name)};
+  Lock l = {.name = visible_text(name)};
   g_array_append_val(subject_asked(PC)->locks, l);
   return subject_running()->locks->len - 1;
 }
@@ -121,7 +122,7 @@ void subject_on_lock(Subject *s, int64_t (*told)(void *data, ProcId p, const cha
 
 StmSemaphore stm_semaphore_new(const char *name, int count) {
   if (count < 0) subject_broken(PC, "stm_semaphore_new(\"%s\"): a count below 0", name);
-  Semaphore sem = {.count = count, .first = count, .name = g_strdup(name)};
+  Semaphore sem = {.count = count, .first = count, .name = visible_text(name)};
   g_array_append_val(subject_asked(PC)->semaphores, sem);
   return subject_running()->semaphores->len - 1;
 }

@@ -2,6 +2,7 @@
 #include "model/world/explore.h"
 #include "sim/own_checks.h"
 #include "sim/subject/plain.h"
+#include "sim/subject/visible.h"
 #include <string.h>
 
 enum { WHY_BYTES = 256 };
@@ -15,8 +16,8 @@ typedef struct {
 
 static void collect(const char *name, const char *value, void *data) {
   Telling *t = data;
-  g_ptr_array_add(t->texts, g_strdup(name));
-  g_ptr_array_add(t->texts, g_strdup(value));
+  g_ptr_array_add(t->texts, visible_text(name));
+  g_ptr_array_add(t->texts, visible_text(value));
 }
 
 /* On the code's stack, which is small: what is told goes on from ours. */
@@ -67,7 +68,7 @@ bool subject_breaks(Subject *s, const StampedeCheck *check, GString *why) {
   Asking a = {.check = check};
   if (!subject_look(s, run_check, &a) || !a.broken) return false;
   a.why[WHY_BYTES - 1] = 0;
-  g_autofree char *valid = g_utf8_make_valid(a.why, -1);
+  g_autofree char *valid = visible_text(a.why);
   g_string_assign(why, valid);
   return true;
 }

@@ -124,8 +124,10 @@ struct Subject {
 #define PC __builtin_return_address(0)
 
 extern Subject *subject_here; /* the one in this process; the functions that subjects call have no argument for it */
+_Noreturn void subject_too_early(void); /* limits.c: there is none yet */
 static inline Subject *subject_running(void) {
-  g_assert(subject_here && subject_here->running);
+  if (G_UNLIKELY(!subject_here)) subject_too_early();
+  g_assert(subject_here->running);
   return subject_here;
 }
 

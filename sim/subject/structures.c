@@ -1,5 +1,6 @@
 /* structures.c - a subject's memory (stampede_subject.h): what it asks for, and what the parts of it are called. */
 #include "sim/subject/runtime.h"
+#include "sim/subject/visible.h"
 
 static void add_structure(Subject *s, const Structure *st) {
   guint i = s->structures->len;
@@ -33,7 +34,7 @@ void subject_name_structure(Subject *s, const char *name, const void *at, uint64
   uint64_t base = (uint64_t)((const char *)at - s->base);
   if ((const char *)at < s->base || base + size * count > segment_size(s->segment) || !size || !count) return;
   s->last_row = 0;
-  name_part(s, (Structure){g_strdup(name), g_strdup(type), base, size * count, size});
+  name_part(s, (Structure){visible_text(name), g_strdup(type), base, size * count, size});
 }
 
 /* Only where no two of them share a line, and none lies in two. */
@@ -77,7 +78,7 @@ void *stm_shared(const char *name, size_t bytes, size_t align) {
   StructureId id = segment_add(s->segment, name, bytes, 1, align, 0);
   uint64_t at = segment_address(s->segment, id, 0);
   if (at + bytes > s->reserved) subject_broken(PC, "stm_shared(\"%s\"): more than 256 GiB", name);
-  add_structure(s, &(Structure){g_strdup(name), NULL, at, bytes, bytes});
+  add_structure(s, &(Structure){visible_text(name), NULL, at, bytes, bytes});
   return s->base + at;
 }
 

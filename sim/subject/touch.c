@@ -72,10 +72,24 @@ static bool within(const void *p, const char *start, size_t bytes) {
   return (const char *)p >= start && (const char *)p < start + bytes;
 }
 
+/* What stands at a fixed place is told, for that is the same in every run: a small number, which is a member of an
+ * object that is not there, and an offset from shared memory. */
+static _Noreturn void tell_wild(uint64_t p, uint64_t base, const char *nearest, const void *pc) {
+  static const uint64_t small = 64 << 10, near = UINT64_C(1) << 36;
+  int64_t offset = (int64_t)(p - base);
+  if (!p) subject_broken(pc, "access to NULL outside its memory (nearest: %s)", nearest);
+  if (p < small) subject_broken(pc, "access to the address 0x%" G_GINT64_MODIFIER "x outside its memory", p);
+  if (offset >= (int64_t)near || offset <= -(int64_t)near)
+    subject_broken(pc, "access to an address outside its memory (nearest: %s)", nearest);
+  subject_broken(pc, "access to an address outside its memory (nearest: %s %c %" G_GINT64_FORMAT ")", nearest,
+                 offset < 0 ? '-' : '+', offset < 0 ? -offset : offset);
+}
+
 /* Memory that is not shared: the subject's variables, what it allocated, its stack. While `start` runs shared memory is
  * among it. Anything else is a wild access. */
 static __attribute__((cold)) void check_private(const void *p, const void *pc) {
   Subject *s = subject_here;
+  if (!s) return; /* a constructor, while the object is loaded: what it leaves behind are its first variables */
   ImageRange image = image_code(s->image);
   if (within(p, image.start, image.bytes) || within(p, s->heap, (size_t)(s->heap_end - s->heap))) return;
   if ((s->starting || s->looking) && within(p, s->base, s->reserved)) {
@@ -86,8 +100,7 @@ static __attribute__((cold)) void check_private(const void *p, const void *pc) {
   const Structure *nearest = &g_array_index(s->structures, Structure, last);
   for (guint i = last; i > 0 && s->base + nearest->base > (const char *)p; i--)
     nearest = &g_array_index(s->structures, Structure, i);
-  subject_broken(pc, "access to %s outside its memory (nearest: %s)", p ? "an address" : "NULL",
-                 nearest->name ? nearest->name : "nothing");
+  tell_wild((uintptr_t)p, (uintptr_t)s->base + nearest->base, nearest->name ? nearest->name : "nothing", pc);
 }
 
 void touch_private(const void *p, const void *pc) {

@@ -1,0 +1,136 @@
+#!/bin/bash
+# Objects that are no subject although they have its symbol, crashes and wild accesses with their line, and text of the
+# code's that would reach a terminal.
+# shellcheck source=tests/e2e.sh
+source "$(dirname "$0")/e2e.sh"
+cd "$SCRATCH" || exit 1
+
+build() { # NAME [FLAGS]: of NAME.c
+  printf 'subject: %s\nabout: hostile\nsources: [%s.c]\nflags: [%s]\n' "$1" "$1" "${2:-}" >"$1.yaml"
+  "$STAMPEDE" subject build --manifest "$1.yaml" -o "$1.so"
+}
+scenario() { printf 'scenario: hostile\nabout: a misdeed\nsubject: ./%s.so\nprocesses:\n  - {name: a, script: [%s]}\n' "$1" "$2" >"run-$2.yaml"; }
+# loads_not NAME TEXT: builds, and is refused by whoever loads it.
+loads_not() {
+  check_status 0 build "$1"
+  check_status 2 "$STAMPEDE" subject info "$1.so"
+  check_contains "$2" "$ERR"
+  scenario "$1" any
+  check_status 2 "$STAMPEDE" run run-any.yaml
+  check_contains "$2" "$ERR"
+}
+
+# --- the symbol, and what it lists
+echo 'int stampede_subject = 3;' >number.c
+loads_not number "stampede_subject is no StampedeSubject of stampede_subject.h"
+subject() { # NAME ENTRIES CHECKS
+  cat >"$1.c" <<END
+#include "stampede_subject.h"
+static void start(void) {}
+static void act(int64_t a) { (void)a; }
+static bool fine(char *why, size_t size) { (void)why, (void)size; return false; }
+static const StampedeEntry entries[] = {$2};
+static const StampedeCheck checks[] = {$3};
+const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "$1", .about = "x", .start = start,
+  .entries = entries, .n_entries = sizeof entries / sizeof *entries,
+  .checks = checks, .n_checks = sizeof checks / sizeof *checks};
+END
+}
+ENTRY='{"any", "x", act}' CHECK='{"good", "x", fine, false}'
+subject nameless "$ENTRY, {0, \"x\", act}" "$CHECK"
+loads_not nameless "its entry number 2 has no name"
+subject twice "$ENTRY, $ENTRY" "$CHECK"
+loads_not twice "it has two of entry any"
+subject idle '{"any", "x", 0}' "$CHECK"
+loads_not idle "its entry any has no function"
+subject blind "$ENTRY" '{"good", "x", 0, false}'
+loads_not blind "its check good has no function"
+subject checked "$ENTRY" "$CHECK, $CHECK"
+loads_not checked "it has two of check good"
+subject coloured '{"a\033[31m", "x", act}' "$CHECK"
+loads_not coloured 'the name of its entry "a\x1b[31m" cannot be shown'
+
+# --- constructors: a variable keeps what it was given, an stm_ function is too early
+cat >early.c <<'END'
+#include "stampede_subject.h"
+static int given, kept;
+static void *cell;
+static __attribute__((constructor)) void before(void) { given = 41; given++; }
+static void start(void) { cell = stm_shared("cell", 64, 64); kept = given; }
+static void any(int64_t a) { stm_panic(given == 42 && kept == 42 ? "kept" : "lost"); }
+static const StampedeEntry entries[] = {{"any", "x", any}};
+const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "early", .about = "x", .start = start,
+  .entries = entries, .n_entries = 1};
+END
+check_status 0 build early
+scenario early any
+check_status 1 "$STAMPEDE" run run-any.yaml
+check_contains "PANIC: kept" "$OUT"
+sed 's/given = 41; given++;/cell = stm_shared("cell", 64, 64);/; s/early/asks/' early.c >asks.c
+loads_not asks "a constructor of the subject calls an stm_ function"
+
+# --- what cannot become a subject is told when it is built
+echo 'int f(void) { return 1; }' >none.c
+check_status 2 build none
+check_contains "neither the sources nor the glue define stampede_subject" "$ERR"
+if [[ $(uname -m) == x86_64 ]]; then
+  sed '$a __int128 wide; bool swap(void) { return __sync_bool_compare_and_swap(\&wide, 0, 1); }' early.c >wide.c
+  check_status 2 build wide -mcx16
+  check_contains "atomic operations of 16 bytes" "$ERR"
+fi
+
+# --- crashes, wild accesses, text
+cat >bad.c <<'END'
+#include "stampede_subject.h"
+#include <errno.h>
+#include <string.h>
+static volatile char *cell;
+static void (*volatile nowhere)(void);
+static void *volatile hidden;
+static void start(void) { cell = stm_shared("ce\033ll", 4096, 4096); }
+#define ENTRY(name) static void name(int64_t a)
+ENTRY(traps) { if (!a) __builtin_trap(); }
+ENTRY(steps) { __asm__ volatile("int3"); }
+ENTRY(calls) { nowhere(); }
+ENTRY(smashes) { char small[16]; hidden = small; memset(hidden, 7, 160 << 10); }
+ENTRY(beyond) { cell[4194304] = 1; }
+ENTRY(below) { cell[-4096 * 64] = 1; }
+ENTRY(member) { *(volatile char *)(uintptr_t)(0x10 + a) = 1; }
+ENTRY(paints) { stm_panic("two\nlines\033[31m \xc3\xa4 \xff \xc2\x9b"); }
+ENTRY(errs) { errno = 5; stm_spin(); stm_panic(errno == 5 ? "mine" : "another's"); }
+ENTRY(spoils) { errno = 7; }
+#define E(name) {#name, "misdeed", name}
+static const StampedeEntry entries[] = {E(traps), E(steps), E(calls), E(smashes), E(beyond), E(below), E(member),
+  E(paints), E(errs), E(spoils)};
+const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "bad", .about = "bad",
+  .start = start, .entries = entries, .n_entries = sizeof entries / sizeof *entries};
+END
+check_status 0 build bad
+does() { # WORD TEXT: told with the entry's line, twice the same
+  scenario bad "$1"
+  check_status 1 "$STAMPEDE" run "run-$1.yaml"
+  check_contains "$2" "$OUT"
+  check_contains "bad.c:$(grep -n "ENTRY($1)" bad.c | cut -d: -f1)" "$OUT"
+  cp "$OUT" first
+  check_status 1 "$STAMPEDE" run "run-$1.yaml"
+  check_same "$OUT" first
+}
+does traps "illegal instruction"
+[[ $(uname -m) == x86_64 ]] && does steps "trap instruction"
+does calls "segmentation fault"
+does smashes "outside its memory"
+does beyond '(nearest: ce\x1bll + 4194304)'
+does below '(nearest: ce\x1bll - 262144)'
+does member "access to the address 0x10 outside its memory"
+does paints 'PANIC: two\nlines\x1b[31m ä \xff \xc2\x9b'
+for format in "run --json" "check" "check --json"; do
+  # shellcheck disable=SC2086 # a command and its option
+  check_status 1 "$STAMPEDE" $format run-paints.yaml
+  check "$format: no control characters" bash -c '! LC_ALL=C grep -q "[[:cntrl:]]" <(tr -d "\n" <"$1")' _ "$OUT"
+  check "$format: UTF-8" iconv -f utf-8 -t utf-8 -o /dev/null "$OUT"
+done
+
+# --- errno is a process's own
+printf 'scenario: own\nabout: errno\nsubject: ./bad.so\nprocesses:\n  - {name: a, script: [errs]}\n  - {name: b, script: [spoils]}\n' >own.yaml
+check_status 1 "$STAMPEDE" check own.yaml
+check_contains "PANIC: mine" "$OUT"
