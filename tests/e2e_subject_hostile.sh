@@ -117,8 +117,8 @@ does() { # WORD TEXT: told with the entry's line, twice the same
 }
 does traps "illegal instruction"
 [[ $(uname -m) == x86_64 ]] && does steps "trap instruction"
-does calls "segmentation fault"
-does smashes "outside its memory"
+does calls "segmentation fault: NULL is called"
+does smashes "access to 163840 bytes of its stack that end outside its memory"
 does beyond '(nearest: ce\x1bll + 4194304)'
 does below '(nearest: ce\x1bll - 262144)'
 does member "access to the address 0x10 outside its memory"
@@ -134,3 +134,36 @@ done
 printf 'scenario: own\nabout: errno\nsubject: ./bad.so\nprocesses:\n  - {name: a, script: [errs]}\n  - {name: b, script: [spoils]}\n' >own.yaml
 check_status 1 "$STAMPEDE" check own.yaml
 check_contains "PANIC: mine" "$OUT"
+
+# --- equal stores of two branches stay two, each with its line (compilers make one of them, clang one without a line)
+cat >branches.c <<'END'
+#include "stampede_subject.h"
+static volatile int *a;
+static void start(void) { a = stm_shared("a", 64, 64); }
+static void act(int64_t x) {
+  if (x == 1) {
+    a[1] = 5;
+    a[2] = 6;
+    a[3] = 7;
+  } else {
+    a[0] = 1;
+    a[2] = 6;
+    a[3] = 7;
+  }
+}
+static const StampedeEntry entries[] = {{"act", "x", act}};
+const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "branches", .about = "x",
+  .start = start, .entries = entries, .n_entries = 1};
+END
+printf 'scenario: branches\nabout: two ways to one store\nsubject: ./branches.so\nprocesses:\n  - {name: p, script: [{call: act, with: 1}]}\n  - {name: q, script: [{call: act, with: 2}]}\n' >branches-run.yaml
+printf 'subject: branches\nabout: x\nsources: [branches.c]\n' >branches.yaml
+for compiler in gcc clang; do
+  if ! command -v $compiler >/dev/null; then
+    echo "no $compiler here: its lines of equal stores are not tried"
+    continue
+  fi
+  check_status 0 env CC=$compiler "$STAMPEDE" subject build --manifest branches.yaml -o branches.so
+  check_status 1 "$STAMPEDE" check branches-run.yaml --races
+  for line in 7 8 11 12; do check_contains "branches.c:$line" "$OUT"; done
+  check_lacks "branches.c:0" "$OUT"
+done

@@ -197,7 +197,7 @@ static void expect_fault(const char *processes, const char *begins) {
 
 static void faults_say_what_and_where(void) {
   expect_fault("  - {name: a, script: [panic]}", "PANIC: nothing is right at panic sample.c:");
-  expect_fault("  - {name: a, script: [wild]}", "access to an address outside its memory (nearest: ");
+  expect_fault("  - {name: a, script: [wild]}", "access to the address 0x10 outside its memory");
   expect_fault("  - {name: a, script: [late_shared]}", "stm_shared(\"too late\") after start at late_shared sample.c:");
   expect_fault("  - {name: a, script: [keep, keep]}", "lock is asked for by who holds it at keep sample.c:");
 }
@@ -229,7 +229,7 @@ static void a_check_of_the_end_waits_for_it(void) {
 }
 
 static void a_check_that_breaks_is_a_fault(void) {
-  expect_fault("  - {name: a, script: [{call: touch, with: 66}]}", "access to an address outside its memory");
+  expect_fault("  - {name: a, script: [{call: touch, with: 66}]}", "access to the address 0x10 outside its memory");
 }
 
 /* ---- identity ---- */

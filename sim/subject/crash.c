@@ -16,7 +16,7 @@
 #include <sys/time.h>
 #include <ucontext.h>
 
-enum { HANDLER_STACK = 64 << 10, ENDLESS_S = 3, HEAR_US = 500000 };
+enum { HANDLER_STACK = 64 << 10, ENDLESS_S = 3, HEAR_US = 500000, NOWHERE = 4096 /* no code lies below */ };
 
 static const struct {
   int number;
@@ -96,12 +96,24 @@ static const void *keep_callers(void) {
   return n ? all[0] : NULL;
 }
 
+/* Of a call whose function is nowhere: it has not run, so that its return address stands where the call put it. */
+static const void *caller_of_nowhere(const ucontext_t *c) {
+#if defined __x86_64__
+  const void *from = *(const void *const *)(const void *)sp_of(c);
+#else
+  const void *from = (const void *)c->uc_mcontext.regs[30];
+#endif
+  return in_subject(from) ? from : NULL;
+}
+
 /* As a return address is: behind what was done. A trap stands there already. */
 static void become_fault(int number, const char *words, ucontext_t *c) {
   const char *pc = pc_of(c);
-  bool library = !subject_here->entered_from && in_library(c);
-  g_snprintf(crash.words, sizeof crash.words, "%s%s", words, library ? " in a library function" : "");
+  bool library = !subject_here->entered_from && in_library(c), nowhere = library && (uintptr_t)pc < NOWHERE;
+  const char *where = nowhere ? ": NULL is called" : library ? " in a library function" : "";
+  g_snprintf(crash.words, sizeof crash.words, "%s%s", words, where);
   const void *nearest = keep_callers();
+  if (nowhere) nearest = caller_of_nowhere(c);
   crash.pc = in_subject(pc) ? pc + (number != SIGTRAP) : library ? nearest : subject_here->entered_from;
   go_on_landing(c, subject_here->running);
 }

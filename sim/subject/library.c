@@ -3,6 +3,13 @@
 #include "sim/subject/touch.h"
 #include <string.h>
 
+/* Above its first frame is what brings the process back to its driver: overwritten, nobody could tell of it. */
+static bool beyond_stack(const void *p, uint64_t bytes) {
+  const Subject *s = subject_here;
+  const char *first = s && s->running ? s->running->first_frame : NULL, *at = p;
+  return first && at < first && at >= (const char *)__builtin_frame_address(0) && bytes > (uint64_t)(first - at);
+}
+
 /* What a word near the end reaches beyond it is an empty part of the segment. */
 void touch_range(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
   uint64_t at = (uintptr_t)p - hooks.base;
@@ -10,6 +17,8 @@ void touch_range(const void *p, uint64_t bytes, MemAccess access, const void *pc
   if (at < hooks.size && bytes > hooks.size - at)
     subject_broken(pc, "access to %" G_GUINT64_FORMAT " bytes that end outside its memory", bytes);
   touch(p, bytes, access, pc);
+  if (at >= hooks.size && beyond_stack(p, bytes))
+    subject_broken(pc, "access to %" G_GUINT64_FORMAT " bytes of its stack that end outside its memory", bytes);
 }
 
 /* Others may go on between the loads and what follows: what was loaded then is kept. */
