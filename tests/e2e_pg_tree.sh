@@ -11,8 +11,9 @@ if [[ -z ${STAMPEDE_PG_TREE:-} ]]; then
   exit 0
 fi
 # `make` alone builds no tests; one that was linked to an older runtime fails in ways of its own.
-if [[ ! -x $BUILD/tests/test_subject_agree || $STAMPEDE -nt $BUILD/tests/test_subject_agree ]]; then
-  check_status 0 make -s BUILD="$BUILD" "$BUILD/tests/test_subject_agree"
+if [[ ! -x $BUILD/tests/test_subject_agree || $BUILD/libstampede.a -nt $BUILD/tests/test_subject_agree ]]; then
+  fail "$BUILD/tests/test_subject_agree is missing or older than the program; make $BUILD/tests/test_subject_agree first"
+  exit 1
 fi
 IFS=: read -ra trees <<<"$STAMPEDE_PG_TREE"
 for tree in "${trees[@]}"; do
