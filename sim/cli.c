@@ -122,6 +122,8 @@ static int status_of(const GError *e) {
 
 int cli_fail(GError *error) {
   int status = status_of(error);
+  if (status == EXIT_INPUT && cli_is_interrupted())
+    status = EXIT_INTERRUPTED; /* a start that was ended is no bad input */
   fprintf(stderr, "stampede: %s\n", error->message);
   g_error_free(error);
   return status;

@@ -67,7 +67,8 @@ char **cli_parse(const char *command, const char *usage, const char *about, CliO
                  int argc, char **argv, guint least, guint most);
 void cli_clear(CliOptions *o);
 
-/* Prints "stampede: MESSAGE" to stderr, frees the error, returns its exit status. */
+/* Prints "stampede: MESSAGE" to stderr, frees the error, returns its exit status: what is wrong with the input after a
+ * signal came is the signal's. */
 int cli_fail(GError *error);
 int cli_refuse(int status, const char *format, ...) G_GNUC_PRINTF(2, 3);
 

@@ -79,6 +79,28 @@ if [[ $(uname -m) == x86_64 ]]; then
   check_contains "atomic operations of 16 bytes" "$ERR"
 fi
 
+printf 'subject: gone\nabout: x\nsources: [gone.c]\n' >gone.yaml
+check_status 2 "$STAMPEDE" subject build --manifest gone.yaml -o gone.so
+check_contains "the manifest's folder: there is no gone.c" "$ERR"
+check_lacks "--tree ." "$ERR"
+printf 'subject: gone\nabout: x\nsources: [%s/early.c]\n' "$SCRATCH" >gone.yaml
+check_status 2 "$STAMPEDE" subject build --manifest gone.yaml -o gone.so
+check_contains "early.c: a path within the tree is needed" "$ERR"
+
+# --- a signal while start runs ends the command as any other
+sed 's/static void start(void) {/& for (volatile long i = 0; ; i++);/' early.c >forever.c
+check_status 0 build forever
+scenario forever any
+for command in run check; do
+  "$STAMPEDE" $command run-any.yaml >started.out 2>started.err &
+  running=$!
+  sleep 0.7
+  kill -s TERM "$running"
+  wait "$running"
+  status=$?
+  check "$command: status $status, not 130" test "$status" = 130
+done
+
 # --- crashes, wild accesses, text
 cat >bad.c <<'END'
 #include "stampede_subject.h"

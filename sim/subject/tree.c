@@ -70,16 +70,27 @@ static bool has_need(const Tree *t, const ManifestNeed *n, GError **error) {
                         by ? "this makes it: " : "the manifest does not say what makes it", by ? by : "");
 }
 
+/* Without --tree it is the manifest's folder. */
+static bool has_source(const Tree *t, const Manifest *m, const char *source, GError **error) {
+  if (g_path_is_absolute(source))
+    return scenario_wrong(error, "sources: %s: a path within the tree is needed; --tree DIR says where that is",
+                          source);
+  g_autofree char *found = tree_find(t, source);
+  if (found) return true;
+  if (strcmp(t->named, m->folder) == 0)
+    return scenario_wrong(error,
+                          "%s, the manifest's folder: there is no %s, which subject %s is built of; --tree DIR names "
+                          "another folder",
+                          t->named, source, m->subject);
+  return scenario_wrong(error, "--tree %s: there is no %s, which subject %s is built of", t->named, source, m->subject);
+}
+
 bool tree_has_all(const Tree *t, const Manifest *m, GError **error) {
   if (!g_file_test(t->path, G_FILE_TEST_IS_DIR)) return scenario_wrong(error, "--tree %s: no such directory", t->named);
   if (!g_file_test(t->build, G_FILE_TEST_IS_DIR))
     return scenario_wrong(error, "--build %s: no such directory", t->build_named);
-  for (guint i = 0; m->sources[i]; i++) {
-    g_autofree char *found = tree_find(t, m->sources[i]);
-    if (!found)
-      return scenario_wrong(error, "--tree %s: there is no %s, which subject %s is built of", t->named, m->sources[i],
-                            m->subject);
-  }
+  for (guint i = 0; m->sources[i]; i++)
+    if (!has_source(t, m, m->sources[i], error)) return false;
   for (guint i = 0; i < m->needs->len; i++)
     if (!has_need(t, &g_array_index(m->needs, ManifestNeed, i), error)) return false;
   return true;
