@@ -101,6 +101,10 @@ for command in run check; do
   check "$command: status $status, not 130" test "$status" = 130
 done
 
+# --- no addresses for its memory: the machine's fault, not the code's
+check_status 4 bash -c 'ulimit -v 1000000; exec "$0" run run-any.yaml' "$STAMPEDE"
+check_contains "out of memory" "$ERR"
+
 # --- crashes, wild accesses, text
 cat >bad.c <<'END'
 #include "stampede_subject.h"

@@ -64,10 +64,14 @@ static GByteArray *read_all(int fd) {
   return in;
 }
 
-/* It has said why (subject_too_early). */
-static bool could_not_load(int status, GError **error) {
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != EXIT_INPUT) return false;
-  g_set_error_literal(error, SCENARIO_ERROR, SCENARIO_ERROR_INPUT, "the subject cannot be loaded, as said above");
+/* It has said why: a constructor (subject_too_early), or no memory. */
+static bool gave_up(int status, GError **error) {
+  int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  if (code != EXIT_INPUT && code != EXIT_ENVIRONMENT) return false;
+  bool input = code == EXIT_INPUT;
+  g_set_error_literal(
+      error, input ? SCENARIO_ERROR : TRACE_ERROR, input ? (gint)SCENARIO_ERROR_INPUT : (gint)TRACE_ERROR_WRITE,
+      input ? "the subject cannot be loaded, as said above" : "the subject's process gave up, as said above");
   return true;
 }
 
@@ -87,7 +91,7 @@ static RunResult *ended(const Scenario *s, const RunOptions *o, int status) {
 }
 
 static RunResult *understand(const Scenario *s, const RunOptions *o, const GByteArray *in, int status, GError **error) {
-  if (in->len == 0) return could_not_load(status, error) ? NULL : ended(s, o, status);
+  if (in->len == 0) return gave_up(status, error) ? NULL : ended(s, o, status);
   if (in->data[0] == 'R') {
     RunResult *r = result_unpack(in->data + 1, in->len - 1, &o->checks);
     return r ? r : ended(s, o, status);
