@@ -23,12 +23,12 @@ static inline __attribute__((always_inline)) uintptr_t *seen_at(uintptr_t a) {
 static inline __attribute__((always_inline)) bool follower_as_before(uintptr_t a, const void *pc) {
   if (pc != hooks.follower_pc || a - hooks.group_at >= hooks.group_bytes) return false;
   uint64_t element = touch_element_of(a);
-  uint32_t *owner = &hooks.word_owner[element];
   uintptr_t before = (a - HOOKS_LINE) & ~(uintptr_t)(HOOKS_LINE - 1);
   if (element == UINT64_MAX || a == hooks.own_word || before == hooks.last_line) return false;
-  if (G_LIKELY(hooks.word_owner) && (!*owner || *owner == hooks.owner)) return false;
+  uint32_t *owner = hooks.word_owner ? &hooks.word_owner[element] : NULL;
+  if (owner && (!*owner || *owner == hooks.owner)) return false;
   if (G_UNLIKELY(--hooks.left[HOOKS_FOLLOWERS] < 0)) return hooks.left[HOOKS_FOLLOWERS]++, false;
-  if (G_LIKELY(hooks.word_owner)) *owner = hooks.owner;
+  if (owner) *owner = hooks.owner;
   hooks.last_line = before + HOOKS_LINE;
   *hooks.group_bits |= UINT64_C(1) << (a >> hooks.page_shift & 63); /* shared memory begins at a multiple of 64 pages */
   return true;
