@@ -12,7 +12,8 @@ if [[ -z ${STAMPEDE_PG_TREE:-} ]]; then
 fi
 # `make` alone builds no tests; one that was linked to an older runtime fails in ways of its own.
 if [[ ! -x $BUILD/tests/test_subject_agree || $BUILD/libstampede.a -nt $BUILD/tests/test_subject_agree ]]; then
-  fail "$BUILD/tests/test_subject_agree is missing or older than the program; make $BUILD/tests/test_subject_agree first"
+  echo "$BUILD/tests/test_subject_agree is missing or older than the program; make $BUILD/tests/test_subject_agree first"
+  failed=1
   exit 1
 fi
 IFS=: read -ra trees <<<"$STAMPEDE_PG_TREE"

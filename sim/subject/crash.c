@@ -109,12 +109,13 @@ static const void *caller_of_nowhere(const ucontext_t *c) {
 /* As a return address is: behind what was done. A trap stands there already. */
 static void become_fault(int number, const char *words, ucontext_t *c) {
   const char *pc = pc_of(c);
-  bool library = !subject_here->entered_from && in_library(c), nowhere = library && (uintptr_t)pc < NOWHERE;
+  bool outside = !subject_here->entered_from && !in_subject(pc); /* in a library, or a hook that found no stack left */
+  bool library = outside && in_library(c), nowhere = library && (uintptr_t)pc < NOWHERE;
   const char *where = nowhere ? ": NULL is called" : library ? " in a library function" : "";
   g_snprintf(crash.words, sizeof crash.words, "%s%s", words, where);
   const void *nearest = keep_callers();
   if (nowhere) nearest = caller_of_nowhere(c);
-  crash.pc = in_subject(pc) ? pc + (number != SIGTRAP) : library ? nearest : subject_here->entered_from;
+  crash.pc = in_subject(pc) ? pc + (number != SIGTRAP) : outside ? nearest : subject_here->entered_from;
   go_on_landing(c, subject_here->running);
 }
 
@@ -132,13 +133,15 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     go_on_landing(context, s->running);
     return;
   }
-  bool its = runs && (in_subject(pc_of(context)) || (number != SIGTRAP && (s->entered_from || in_library(context))));
+  bool full = runs && out_of_stack(number, info);
+  bool its =
+      runs && (in_subject(pc_of(context)) || full || (number != SIGTRAP && (s->entered_from || in_library(context))));
   if (!its) { /* a trap elsewhere is GLib's, and a fault of ours */
     signal(number, SIG_DFL);
     raise(number);
     return;
   }
-  const char *words = out_of_stack(number, info) ? "out of stack (64 KiB)" : NULL;
+  const char *words = full ? "out of stack (64 KiB)" : NULL;
   for (guint i = 0; i < G_N_ELEMENTS(signals) && !words; i++)
     if (signals[i].number == number) words = signals[i].words;
   become_fault(number, words, context);
