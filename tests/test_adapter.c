@@ -127,15 +127,16 @@ static void pgbouncer(void) {
   g_autoptr(Adapter) a = load("pgbouncer", b.c, false, 1);
   g_autoptr(Adapter) t = load("pgbouncer", b.c, true, 0);
   expect_str(a->socket, "/run/process-1/.s.PGSQL.6432");
-  HAS(file_of(a, "pgbouncer.ini"), {"pgbouncer.peer_id", "2"}, {"peers.1", "host=/run port=6432"},
-      {"peers.2", "host=/run/process-1 port=6432"}, {"peers.3", NULL}, {"pgbouncer.unix_socket_dir", "/run/process-1"},
-      {"pgbouncer.listen_addr", NULL}, {"pgbouncer.query_wait_timeout", "7"}, {"pgbouncer.server_idle_timeout", "11"},
+  HAS(file_of(a, "pgbouncer.ini"), {"pgbouncer.peer_id", "2"}, {"peers.1", "host=/run port=6432 pool_size=101"},
+      {"peers.2", "host=/run/process-1 port=6432 pool_size=101"}, {"peers.3", NULL},
+      {"pgbouncer.unix_socket_dir", "/run/process-1"}, {"pgbouncer.listen_addr", NULL},
+      {"pgbouncer.query_wait_timeout", "7"}, {"pgbouncer.server_idle_timeout", "11"},
       {"pgbouncer.server_lifetime", "13"});
   expect(strstr(file_of(a, "pgbouncer.ini"), "\np = host=/run/process-1/pool-0 port=5432 "));
   expect(strstr(file_of(a, "pgbouncer.ini"), "\nq = host=/run/process-1/pool-1 port=5432 "));
   expect(!t->socket);
-  HAS(file_of(t, "pgbouncer.ini"), {"pgbouncer.peer_id", "1"}, {"peers.1", "host=127.0.0.1 port=7001"},
-      {"peers.2", "host=127.0.0.1 port=7002"}, {"pgbouncer.unix_socket_dir", ""},
+  HAS(file_of(t, "pgbouncer.ini"), {"pgbouncer.peer_id", "1"}, {"peers.1", "host=127.0.0.1 port=7001 pool_size=101"},
+      {"peers.2", "host=127.0.0.1 port=7002 pool_size=101"}, {"pgbouncer.unix_socket_dir", ""},
       {"pgbouncer.listen_addr", "127.0.0.1"}, {"pgbouncer.listen_port", "7001"});
 }
 
