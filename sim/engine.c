@@ -32,11 +32,15 @@ static EventHandle plan_at_once(Engine *e, EventKind kind, ProcId p, uint64_t ra
   return event_queue_add(e->events, e->now, rank, (EventPayload){.kind = kind, .subject = p});
 }
 
+/* Of a process that may follow what sets it going; NULL: of another. */
+static const TypeGuide *follower_guide(const Engine *e, ProcId p) {
+  const TypeGuide *g = world_guide_of(e->w, world_type_of(e->w, p));
+  return g && g->at_once ? g : NULL;
+}
+
 /* What is planned as following may turn out not to (stands_back): a process is spawned before its locals are set. */
 static bool may_follow(const Engine *e, ProcId p, int64_t after_ns) {
-  if (e->config.ties != TIES_EVENT_FIRST || after_ns != 0) return false;
-  const TypeGuide *g = world_guide_of(e->w, world_type_of(e->w, p));
-  return g && g->at_once;
+  return e->config.ties == TIES_EVENT_FIRST && after_ns == 0 && follower_guide(e, p);
 }
 
 static void on_ready(void *driver, ProcId p, int64_t after_ns) {
@@ -222,8 +226,8 @@ static void unpark(Engine *e) {
 }
 
 static bool follows(const Engine *e, ProcId p) {
-  const TypeGuide *g = world_guide_of(e->w, world_type_of(e->w, p));
-  return g && g->at_once && g->at_once(e->w, p, world_locals(e->w, p));
+  const TypeGuide *g = follower_guide(e, p);
+  return g && g->at_once(e->w, p, world_locals(e->w, p));
 }
 
 /* p has run and could go on: with TIES_EVENT_FIRST others may have to come before, what it set going itself first of

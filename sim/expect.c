@@ -97,10 +97,14 @@ static bool broke(const RunResult *r) {
   return false;
 }
 
+static char *line_of(const char *check, const char *wanted) {
+  return g_strdup_printf("%s %s", check, wanted);
+}
+
 static void judge_check(const Scenario *s, guint i, const char *check, bool explored, bool live, const RunResult *r,
                         Expectation *e) {
   const char *wanted = word_of(s, i, "verdict");
-  e->text = g_strdup_printf("%s %s", check, wanted);
+  e->text = line_of(check, wanted);
   for (guint j = 0; j < r->checks->len; j++) {
     const CheckResult *c = &g_array_index(r->checks, CheckResult, j);
     if (strcmp(c->check->name, check) != 0) continue;
@@ -112,7 +116,7 @@ static void judge_check(const Scenario *s, guint i, const char *check, bool expl
 }
 
 bool expect_foretold(const RunResult *r, const char *check) {
-  g_autofree char *line = g_strdup_printf("%s violated", check); /* as judge_check words it */
+  g_autofree char *line = line_of(check, check_verdict_word(CHECK_VIOLATED));
   for (guint i = 0; i < r->expectations->len; i++) {
     const Expectation *e = &g_array_index(r->expectations, Expectation, i);
     if (e->met && strcmp(e->text, line) == 0) return true;

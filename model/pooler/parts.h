@@ -260,6 +260,8 @@ void said(Pooler *p, ProcId by, Party from, Party to, const char *format, ...) G
 void said_pid(Pooler *p, ProcId by, uint32_t pid);                  /* the key that it learns, or has found */
 void said_runs(Pooler *p, ProcId by, const Session *e);             /* the query that starts or ends */
 const char *said_query(const Pooler *p, guint client, guint query); /* its tag */
+/* Of TypeGuide: all that it does is the pooler's own. */
+bool pooler_at_once(const World *w, ProcId self, const void *locals);
 void client_lane(const World *w, ProcId self, const void *locals, GString *on, GString *of); /* of TypeGuide */
 void session_lane(const World *w, ProcId self, const void *locals, GString *on, GString *of);
 void server_lane(const World *w, ProcId self, const void *locals, GString *on, GString *of);

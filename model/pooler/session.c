@@ -275,11 +275,6 @@ static void stages(const World *w, void (*each)(const char *name, void *data), v
   for (guint i = 0; i < G_N_ELEMENTS(names); i++) each(names[i], data);
 }
 
-static bool at_once(const World *w, ProcId self, const void *locals) {
-  (void)w, (void)self, (void)locals;
-  return true;
-}
-
-const TypeGuide session_guide = {.limit = limit, .lane = session_lane, .stages = stages, .at_once = at_once};
+const TypeGuide session_guide = {.limit = limit, .lane = session_lane, .stages = stages, .at_once = pooler_at_once};
 
 const ProcessType session_type = {"session", sizeof(uint32_t), resume, at};

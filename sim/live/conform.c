@@ -1,7 +1,7 @@
 /* conform.c - see conform.h. */
 #include "sim/live/conform.h"
-#include "sim/live/wire_log.h"
 #include "model/world/rng.h"
+#include "sim/live/wire_log.h"
 #include <string.h>
 
 const char *conform_word(ConformVerdict v) {
@@ -89,13 +89,9 @@ static Conformed not_driven(const Scenario *s, GError *error) {
 
 /* As its pools are configured: all alike, by the preset. */
 static bool waits_for_eof(const Scenario *s) {
-  GError *error = NULL;
-  PoolerBinding *b = scenario_bind_pooler(s, NULL, &error);
-  g_clear_error(&error);
-  if (!b) return true;
-  bool waits = pooler_binding_config(b)->pools[0].ack != ACK_NONE;
-  pooler_binding_free(b);
-  return waits;
+  g_autoptr(GError) unheeded = NULL;
+  g_autoptr(PoolerBinding) b = scenario_bind_pooler(s, NULL, &unheeded);
+  return !b || pooler_binding_config(b)->pools[0].ack != ACK_NONE;
 }
 
 static Scenario *twin_of(const Scenario *s, const char *preset, guint without, const ScenarioOptions *with,
@@ -133,14 +129,9 @@ static Conformed attempt(const Scenario *s, const char *preset, guint without, c
 /* The preset has no such pool_mode, as the key that a client is shown may be its server's. */
 static bool lacks_mode(const Scenario *s, const char *preset, const ScenarioOptions *with) {
   g_autoptr(Scenario) as_is = twin_of(s, preset, 0, with, NULL);
-  if (as_is) {
-    GError *error = NULL;
-    PoolerBinding *b = scenario_bind_pooler(as_is, NULL, &error);
-    bool lacks = error != NULL;
-    g_clear_error(&error);
-    if (b) pooler_binding_free(b);
-    if (!lacks) return false;
-  }
+  g_autoptr(GError) unheeded = NULL;
+  g_autoptr(PoolerBinding) b = as_is ? scenario_bind_pooler(as_is, NULL, &unheeded) : NULL;
+  if (b) return false;
   g_autoptr(Scenario) own = twin_of(s, preset, CONFORM_NO_MODE, with, NULL);
   return own != NULL;
 }

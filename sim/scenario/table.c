@@ -23,8 +23,9 @@ static const KeyInfo rows[] = {
      .about = "What it shows, in a sentence."},
     {"seed", K_SEED, .dflt = "1", .example = "seed: 7", .about = "Seed of every random stream; --seed overrides it."},
     {"ties", K_WORD, .dflt = "seeded", .words = "seeded timeout_first event_first", .example = "ties: event_first",
-     .about = "Which of several events at one instant comes first under run; check tries all orders. event_first: limits "
-              "come last, and an input is followed by all that it sets going before the next."},
+     .about =
+         "Which of several events at one instant comes first under run; check tries all orders. event_first: limits "
+         "come last, and an input is followed by all that it sets going before the next."},
     {"end", K_TIME | K_WORD, .dflt = "none", .words = "none", .example = "end: 10s",
      .about = "When a run ends; none: when every process is done."},
     {"max_steps", K_INT | K_WORD, .dflt = "200000000", .lo = "1", .hi = "1000000000000", .words = "none",

@@ -147,8 +147,8 @@ static bool compile_source(Build *b, const char *path, guint i, GError **error) 
   if (!compile_to(b, path, true, "-S", text_path, error)) return false;
   if (!g_file_get_contents(text_path, &text, NULL, error)) return false;
   assembly_scan(text, path, b->assembly);
-  g_autofree char *fronted = b->own_hooks ? g_strdup(text) : front_put(text);
-  if (!g_file_set_contents(text_path, fronted, -1, error)) return false;
+  g_autofree char *fronted = b->own_hooks ? NULL : front_put(text);
+  if (fronted && !g_file_set_contents(text_path, fronted, -1, error)) return false;
   return assemble(b, text_path, object, error);
 }
 

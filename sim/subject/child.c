@@ -66,13 +66,13 @@ static GByteArray *read_all(int fd) {
 
 /* It has said why: a constructor (subject_too_early), or no memory. */
 static bool gave_up(int status, GError **error) {
-  int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-  if (code != EXIT_INPUT && code != EXIT_ENVIRONMENT) return false;
-  bool input = code == EXIT_INPUT;
-  g_set_error_literal(
-      error, input ? SCENARIO_ERROR : TRACE_ERROR, input ? (gint)SCENARIO_ERROR_INPUT : (gint)TRACE_ERROR_WRITE,
-      input ? "the subject cannot be loaded, as said above" : "the subject's process gave up, as said above");
-  return true;
+  switch (WIFEXITED(status) ? WEXITSTATUS(status) : 0) {
+  case EXIT_INPUT: scenario_wrong(error, "the subject cannot be loaded, as said above"); return true;
+  case EXIT_ENVIRONMENT:
+    g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE, "the subject's process gave up, as said above");
+    return true;
+  default: return false;
+  }
 }
 
 /* Nothing came: it was ended. */

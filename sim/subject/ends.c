@@ -44,17 +44,8 @@ void stm_exit(const char *why) {
   subject_end(SUBJECT_EXITED);
 }
 
-/* The stack is given up where it ends: nothing on it is freed there. */
-static _Noreturn void subject_panicked(const char *what, const char *why, const void *pc) {
-  char shown[1024];
-  char *visible = visible_text(why);
-  g_strlcpy(shown, visible, sizeof shown);
-  g_free(visible);
-  subject_broken(pc, "%s%s", what, shown);
-}
-
 void stm_panic(const char *why) {
-  subject_panicked("PANIC: ", why, PC);
+  subject_broken(PC, "PANIC: %s", why ? why : "");
 }
 
 /* What a generated trap calls. */
@@ -83,5 +74,5 @@ void stm_abort(void) {
 _Noreturn void stm___assert_fail(const char *what, const char *file, unsigned line, const char *function);
 void stm___assert_fail(const char *what, const char *file, unsigned line, const char *function) {
   (void)file, (void)line, (void)function;
-  subject_panicked("PANIC: assertion failed: ", what, PC);
+  subject_broken(PC, "PANIC: assertion failed: %s", what);
 }

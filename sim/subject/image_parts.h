@@ -19,6 +19,6 @@ struct Image {
   GStringChunk *texts;
 };
 
-bool image_open_debug(Image *i,
-                      GError **error); /* SCENARIO_ERROR_INPUT; without debug information `dwarf` stays NULL */
+/* SCENARIO_ERROR_INPUT. Without debug information `dwarf` stays NULL. */
+bool image_open_debug(Image *i, GError **error);
 void image_index_types(Image *i);

@@ -1,6 +1,7 @@
 /* machine.c - a subject's processes: stacks, variables, calls (subject.h). Its life is machine_life.c's, going on
  * operation by operation machine_step.c's. */
 #include "sim/subject/machine.h"
+#include "sim/subject/visible.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -129,7 +130,8 @@ void machine_leave(Subject *s) {
 
 void machine_keep_fault(Subject *s) {
   if (!s->broken) return;
-  g_autofree char *said = g_steal_pointer(&s->broken), *what = g_utf8_make_valid(said, -1);
+  g_autofree char *said = g_steal_pointer(&s->broken),
+                  *what = visible_text(said); /* it may hold texts of the subject's */
   g_autofree char *where = s->broken_at ? subject_place_words(s, s->broken_at) : NULL;
   g_autoptr(GString) words = g_string_new(what);
   bool known = where && s->n_broken_by ? strcmp(where, "unknown place") != 0 : true; /* between two functions: a stub */

@@ -68,8 +68,8 @@ bool subject_breaks(Subject *s, const StampedeCheck *check, GString *why) {
   Asking a = {.check = check};
   if (!subject_look(s, run_check, &a) || !a.broken) return false;
   a.why[WHY_BYTES - 1] = 0;
-  g_autofree char *valid = visible_text(a.why);
-  g_string_assign(why, valid);
+  g_autofree char *shown = visible_text(a.why);
+  g_string_assign(why, shown);
   return true;
 }
 
