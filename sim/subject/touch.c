@@ -145,6 +145,38 @@ static void long_way(const void *pc, uint64_t at, uint64_t bytes, MemAccess acce
   }
 }
 
+/* Sixteen at a time: as many as a compiler makes vectors of. False: not all are plain, and nothing has been done. */
+enum { TOGETHER = 16 };
+static inline bool sixteen_lines(uint32_t *owner) {
+  uint32_t all = 0, others = 0, me = hooks.owner;
+  for (guint i = 0; i < TOGETHER; i++) all |= owner[i], others += (owner[i] != 0) & (owner[i] != me);
+  if (all & HOOKS_BY_ELEMENT) return false;
+  for (guint i = 0; i < TOGETHER; i++) owner[i] = me;
+  hooks.lines += others;
+  hooks.seq_lines += others;
+  return true;
+}
+
+/* All from `line` to `last`. */
+static void touch_lines(uintptr_t line, uintptr_t last) {
+  if (!hooks.line_owner) return;
+  touch_line(line);
+  for (line += HOOKS_LINE; line <= last; line += HOOKS_LINE) {
+    bool many = last - line >= (TOGETHER - 1) * HOOKS_LINE;
+    if (many && sixteen_lines(&hooks.line_owner[(line - hooks.base) / HOOKS_LINE]))
+      hooks.last_line = line += (TOGETHER - 1) * HOOKS_LINE;
+    else
+      touch_line(line);
+  }
+}
+
+static bool all_mapped(uint64_t at, uint64_t end) {
+  uint64_t page = UINT64_C(1) << hooks.page_shift;
+  for (; at < end; at = (at | (page - 1)) + 1)
+    if (!touch_is_mapped(at)) return false;
+  return true;
+}
+
 void touch(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
   uint64_t at = (uintptr_t)p - hooks.base;
   if (G_UNLIKELY(at >= hooks.size)) return touch_private(p, pc);
@@ -153,11 +185,8 @@ void touch(const void *p, uint64_t bytes, MemAccess access, const void *pc) {
   if (watched && (uintptr_t)p != hooks.own_word) return touch_follower((uintptr_t)p, element, pc);
   if (G_UNLIKELY(!hooks_spend(access == MEM_WRITE ? HOOKS_STORES : 0))) subject_endless(pc);
   hooks.stores += access == MEM_WRITE;
-  uintptr_t last_line = touch_line_of((uintptr_t)p + bytes - 1);
-  for (uintptr_t line = touch_line_of((uintptr_t)p); hooks.line_owner && line <= last_line; line += HOOKS_LINE)
-    touch_line(line);
-  bool one_page = at >> hooks.page_shift == (at + bytes - 1) >> hooks.page_shift;
-  if (G_UNLIKELY(!one_page || !touch_is_mapped(at))) long_way(pc, at, bytes, access);
+  touch_lines(touch_line_of((uintptr_t)p), touch_line_of((uintptr_t)p + bytes - 1));
+  if (!all_mapped(at, at + bytes)) long_way(pc, at, bytes, access);
 }
 
 /* ---- followers ---- */
