@@ -67,7 +67,7 @@ MAKEJ    = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(she
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: conform live-100 FORCE all help deps test check builds demo coverage lint format tidy bench fuzz evidence table profiles man install uninstall clean
+.PHONY: conform live-100 FORCE all help deps test tests check builds demo coverage lint format tidy bench fuzz evidence table profiles man install uninstall clean
 
 all: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS)  ## the program, build/stampede (BUILD=DIR, OPT=-O0, CC=clang, SAN=1)
 
@@ -142,7 +142,9 @@ $(BUILD)/stampede-scenario.5: $(PROGRAM)
 ## --- test ----------------------------------------------------------------------------------------------------------
 test: deps                 ## installs what is missing, then runs everything the project has (SAN=1: ASan and UBSan)
 	+@$(MAKEJ) check
-check: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(POOLERS) $(WIRES) $(MANPAGES) builds $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
+tests: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(POOLERS) $(WIRES) $(MANPAGES)  ## builds what tests need, runs none
+
+check: tests builds $(if $(SANITIZE),,$(FUZZERS))  ## the same without installing anything
 	@SAN='$(SAN)' MADE_WITH='$(MAKEOVERRIDES)' MEMCHECK='$(MEMCHECK)' FUZZ_TIME='$(FUZZ_TIME)' tests/run.sh $(BUILD)
 
 # The same program by other compilers, for tests/e2e_determinism.sh; here, so that no test's time limit covers a build.
@@ -169,7 +171,7 @@ $(BUILD)/fuzz/fuzz_%: tests/fuzz_%.c $(BUILD)/fuzz/libstampede.a
 
 coverage:                  ## line coverage by folder, from the unit suites and the end-to-end tests
 	+@$(MAKEJ) BUILD=build-cov CFLAGS='-g -Og --coverage' coverage-run
-coverage-run: $(PROGRAM) $(GATE) $(MODELS) $(SUBJECTS) $(TESTS) $(POOLERS) $(WIRES) $(MANPAGES)
+coverage-run: tests
 	@find $(BUILD) -name '*.gcda' -delete
 	@PARTS='suites e2e' tests/run.sh $(BUILD); status=$$?; tests/coverage.sh $(BUILD); exit $$status
 .PHONY: coverage-run
