@@ -64,7 +64,7 @@ subject: ./counts.so
 machine: {profile: none, lines: on, fault_around: 0KiB}
 costs: {memory.line_transfer: 1ns}
 processes:
-  - {name: a, script: [{call: fill, with: $((64 * $1 + 64))}]}
+  - {name: a, script: [{call: down, with: $((64 * $1))}]}
   - {name: b, script: [wait: 1ms, {call: fill, with: $((64 * $1))}, {call: poke, with: $((64 * $1))}, {call: down, with: $((64 * $1))}]}
 END
   check_status 0 "$STAMPEDE" run run.yaml --json
