@@ -82,6 +82,9 @@ typedef struct {
 } ClientFence;
 
 typedef enum { AFTER_ERROR_GO_ON, AFTER_ERROR_STOP, AFTER_ERROR_RECONNECT } AfterError;
+/* How a driver says a query: as one Query; as Parse, Bind, Execute; the same with a named statement, which is parsed
+ * when the connection has none of that name yet. pgbench's --protocol has these words. */
+typedef enum { QUERY_SIMPLE, QUERY_EXTENDED, QUERY_PREPARED } QueryMode;
 typedef struct {
   const char *name; /* copies of `a` are a.1 .. a.N */
   int count;        /* 0: as many as arrive; then at most `at_once` at a time, others are refused */
@@ -93,7 +96,8 @@ typedef struct {
   int via_server; /* index of a server entry: no pooler between; NONE */
   int pool;
   int protocol; /* 30 | 32 */
-  bool tls;     /* tls: require; for live alone */
+  bool tls;     /* tls: require; for live alone, as is the next */
+  QueryMode query_mode;
   ClientFence fence;
   AfterError after_error;
 } ClientDef;

@@ -215,6 +215,7 @@ static ClientEvent message(Wired *c, const WireMessage *m) {
   case 'K': return keep_key(c, b);
   case 'E': return keep_error(c, m);
   case 'D': return keep_row(c, b);
+  case '1': return (ClientEvent){.kind = CLIENT_PARSED};
   case 'T': return keep_names(c, b);
   case 'v': return negotiated(c, b);
   case 'G':

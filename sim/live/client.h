@@ -6,10 +6,11 @@
 
 typedef enum {
   CLIENT_NOTHING,
-  CLIENT_READY, /* may send the next query; after the login, and after each answer */
-  CLIENT_ROW,   /* text: its first column, "" for NULL */
-  CLIENT_ERROR, /* text: the message; sqlstate */
-  CLIENT_BROKEN /* text: what is no protocol, or a password asked for in a way that is not known */
+  CLIENT_READY,  /* may send the next query; after the login, and after each answer */
+  CLIENT_ROW,    /* text: its first column, "" for NULL */
+  CLIENT_PARSED, /* a Parse has made its statement */
+  CLIENT_ERROR,  /* text: the message; sqlstate */
+  CLIENT_BROKEN  /* text: what is no protocol, or a password asked for in a way that is not known */
 } ClientEventKind;
 typedef struct {
   ClientEventKind kind;

@@ -158,6 +158,7 @@ static void clear(Live *l) {
   gpointer parts[] = {l->cut, l->arrivals, l->event_done, l->measure.by_def};
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++) g_free(parts[i]);
   event_queue_free(l->queue);
+  g_hash_table_unref(l->refusals);
   XXH3_freeState(l->hash);
   close(l->poll);
 }
@@ -187,6 +188,7 @@ RunResult *live_run(const Scenario *s, const LiveOptions *o, GError **error) {
             .listeners = g_array_new(FALSE, TRUE, sizeof(Listener)),
             .hosts = g_array_new(FALSE, TRUE, sizeof(Host)),
             .locks = g_array_new(FALSE, TRUE, sizeof(DbLock)),
+            .refusals = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
             .hash = XXH3_createState()};
   g_assert(l.poll >= 0 && l.hash);
   XXH3_128bits_reset(l.hash);

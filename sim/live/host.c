@@ -270,7 +270,7 @@ static void leaves(Live *l, guint conn, const char *broken) {
 static void heard(Live *l, guint conn, const BackendEvent *e) {
   switch (e->kind) {
   case BACKEND_LOGIN: logs_in(l, conn); break;
-  case BACKEND_RUN: host_query(l, conn, e->text); break;
+  case BACKEND_RUN: host_query(l, conn); break;
   case BACKEND_CANCEL: host_cancel_came(l, conn, e); break;
   case BACKEND_BROKEN: leaves(l, conn, e->text); break;
   case BACKEND_REFUSED: turned_away(l, conn, e->text); break;
@@ -279,11 +279,21 @@ static void heard(Live *l, guint conn, const BackendEvent *e) {
   }
 }
 
-static void read_on(Live *l, guint conn) {
+/* What it says by itself is kept: a client that is told so has it from a server. */
+static void refuses(Live *l, guint conn) {
+  g_autofree char *words = backend_take_refusal(CONN(l, conn)->backend);
+  if (!words) return;
+  g_autofree char *name = host_name(l, conn), *peer = host_peer(l, conn);
+  live_said(l, name, peer, "ErrorResponse", words);
+  g_hash_table_add(l->refusals, g_steal_pointer(&words));
+}
+
+void host_read_on(Live *l, guint conn) {
   for (;;) {
     Conn *c = CONN(l, conn);
     if (c->fd < 0) return;
     BackendEvent e = backend_next(c->backend);
+    refuses(l, conn);
     if (e.kind == BACKEND_NOTHING) break;
     heard(l, conn, &e);
   }
@@ -305,7 +315,7 @@ void host_read(Live *l, guint conn, const guint8 *bytes, gsize n) {
     c->backend = backend_new(&b);
   }
   backend_feed(c->backend, bytes, n);
-  read_on(l, conn);
+  host_read_on(l, conn);
 }
 
 void host_gone(Live *l, guint conn) {
@@ -374,5 +384,5 @@ void host_do(Live *l, Doing what, guint conn, guint64 data) {
     conn_close(l, conn);
     live_input(l);
   }
-  if (CONN(l, conn)->fd >= 0 && CONN(l, conn)->backend) read_on(l, conn);
+  if (CONN(l, conn)->fd >= 0 && CONN(l, conn)->backend) host_read_on(l, conn);
 }

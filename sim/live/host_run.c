@@ -15,20 +15,6 @@ bool host_runs(const Live *l, guint conn) {
 
 /* ---- it comes ---- */
 
-static bool whose(const Live *l, const char *sql, Conn *c) {
-  static const char mark[] = "/* stampede ";
-  const char *at = strstr(sql, mark);
-  c->client = c->query = -1;
-  if (!at) return false;
-  char *end;
-  gint64 client = g_ascii_strtoll(at + strlen(mark), &end, 10), query = g_ascii_strtoll(end, &end, 10);
-  if (client < 0 || client >= (gint64)l->players->len) return false;
-  c->client = (int)client;
-  c->query = (int)query;
-  c->session = (guint)g_ascii_strtoull(end, NULL, 10);
-  return true;
-}
-
 static void begins_or_waits(Live *l, guint conn) {
   const Conn *c = CONN(l, conn);
   int64_t ns = link_ns(l, LINK_POOLER_TO_SERVER, c->owner, false);
@@ -39,14 +25,26 @@ static void begins_or_waits(Live *l, guint conn) {
     live_at(l, l->now + ns, DO_START, conn, c->run);
 }
 
-void host_query(Live *l, guint conn, const char *sql) {
+/* Another's statement, under the name of its own: it gets an answer to what it did not ask. */
+static void is_another(Live *l, const Conn *c, const char *other) {
+  g_autofree char *name = player_name(PLAYER(l, (guint)c->client));
+  g_autofree char *words =
+      g_strdup_printf("%s executes its %s, and runs %s", name, player_tag(l, c->client, c->query), other);
+  verdict_mark(l, POOLER_CLIENT_ERROR, words);
+}
+
+void host_query(Live *l, guint conn) {
   Conn *c = CONN(l, conn);
+  bool ours = player_asked(l, c->backend, c);
+  if (ours && c->query == QUERY_BEGIN) return backend_answer(c->backend, NULL, NULL);
   c->run++;
   c->state = RUN_COMES;
   c->cancelled = c->held = false;
-  bool ours = whose(l, sql, c);
   g_autofree char *name = host_name(l, conn), *peer = host_peer(l, conn);
-  live_said(l, peer, name, ours ? "Query" : "own query", ours ? player_tag(l, c->client, c->query) : sql);
+  g_autofree char *other = ours ? player_other_statement(l, c->backend, c) : NULL;
+  live_said(l, peer, name, ours ? "Query" : "own query",
+            ours ? player_tag(l, c->client, c->query) : backend_text(c->backend));
+  if (other) is_another(l, c, other);
   if (ours) {
     PLAYER(l, (guint)c->client)->sessions[c->session].server_conn = (int)conn;
     measure_forwarded(l, (guint)c->client, c->session);
@@ -158,6 +156,6 @@ void host_reply(Live *l, guint conn) {
     backend_answer(c->backend, "1", fails ? "22012" : NULL);
   g_autofree char *name = host_name(l, conn), *peer = host_peer(l, conn);
   live_said(l, name, peer, result_word(c, fails), c->client < 0 ? "own query" : player_tag(l, c->client, c->query));
-  conn_send(l, conn, backend_out(c->backend));
+  host_read_on(l, conn); /* a Sync behind it: all goes out together */
   live_input(l);
 }

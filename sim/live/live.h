@@ -83,6 +83,7 @@ typedef struct {
   int64_t asked_ns;  /* when it sent that */
   bool waits;        /* it has not been forwarded */
   char *told;        /* the error that it was told; NULL */
+  guint64 prepared;  /* statements that its connection has, as it was told, by bit of the query */
 } PlayerSession;
 
 typedef enum { P_OP, P_CONNECT, P_ANSWER, P_LATE, P_PAUSE, P_RECONNECT, P_FENCED, P_OVER } PlayerStage;
@@ -99,7 +100,7 @@ typedef struct {
   guint open_cancels; /* sent, and not closed */
   bool fence, saw_57014, timed_out, pausing;
 } Player;
-enum { QUERY_OTHER = -2 };
+enum { QUERY_OTHER = -2, QUERY_BEGIN = -3 /* before a transaction's first, in one go with it */ };
 
 typedef struct {
   guint client, session, process; /* process: of the pooler's, that it came to */
@@ -170,6 +171,7 @@ typedef struct {
   GArray *pending;                            /* of Event: where any may be next; NULL: in order of time */
   GArray *conns, *players, *sent, *listeners; /* of Conn, Player, Sent, Listener */
   GArray *hosts, *locks;                      /* of Host, DbLock */
+  GHashTable *refusals;                       /* what servers said by themselves; looked up only */
   guint8 *cut;                                /* links that are cut: by PoolerLink, then by server */
   Arrivals *arrivals;                         /* by entry of `clients` */
   guint8 *event_done;                         /* of those that come when something is so: they have */
@@ -275,7 +277,8 @@ void hosts_taken(Live *l); /* they listen already */
 void host_accept(Live *l, guint listener);
 guint host_direct(Live *l, guint client, guint session, guint server); /* conn of the client's end */
 void host_read(Live *l, guint conn, const guint8 *bytes, gsize n);
-void host_gone(Live *l, guint conn); /* the pooler closed it */
+void host_read_on(Live *l, guint conn); /* what its backend has not read yet; and sends what that has said */
+void host_gone(Live *l, guint conn);    /* the pooler closed it */
 void host_do(Live *l, Doing what, guint conn, guint64 data);
 void host_dies(Live *l, guint conn, bool silent);
 void host_up(Live *l, guint server);
@@ -285,7 +288,7 @@ char *host_peer(const Live *l, guint conn); /* "pooler", "client other"; g_free 
 bool host_runs(const Live *l, guint conn);  /* a backend is at work there */
 
 /* host_run.c: what a backend does */
-void host_query(Live *l, guint conn, const char *sql);
+void host_query(Live *l, guint conn);
 void host_begin(Live *l, guint conn);
 void host_end(Live *l, guint conn, bool cancelled);
 void host_reply(Live *l, guint conn);
@@ -315,6 +318,14 @@ void player_packet(Live *l, guint conn);
 void player_read(Live *l, guint conn, const guint8 *bytes, gsize n);
 void player_gone(Live *l, guint conn);
 void player_heard(Live *l, guint conn, Heard what);
+
+/* player_say.c: how a client's driver says a query */
+/* Appended to `out`; the word for it in a trace. QUERY_OTHER: `verb` ends its transaction. */
+const char *player_put_query(const Live *l, guint client, guint session, int query, const char *verb, GByteArray *out);
+/* Whose it is: client, query, session of c; false: the pooler's own. */
+bool player_asked(const Live *l, const Backend *b, Conn *c);
+/* What runs in its place: a prepared statement of that name is another's. NULL: it is what it asked for; g_free. */
+char *player_other_statement(const Live *l, const Backend *b, const Conn *c);
 
 /* player_cancel.c */
 void cancels_plan(Live *l, guint client, guint session, int query);

@@ -107,19 +107,20 @@ void player_packet(Live *l, guint conn) {
   live_input(l);
 }
 
-static void send_text(Live *l, guint client, guint session, const char *sql, const char *about) {
+static void send_query(Live *l, guint client, guint session, int query, const char *verb) {
   Player *p = PLAYER(l, client);
   PlayerSession *e = &p->sessions[session];
   e->server_error = e->failed = false;
   e->asked_ns = l->now;
   e->waits = true;
   g_autofree char *name = player_name(p), *other = other_side(l, p, session);
-  live_said(l, name, other, "Query", about);
+  g_autoptr(GByteArray) bytes = g_byte_array_new();
+  const char *word = player_put_query(l, client, session, query, verb, bytes);
+  e->begun = false;
+  live_said(l, name, other, word, verb ? verb : player_tag(l, (int)client, query));
   LinkFault fault = is_direct(p) ? FAULT_NONE : live_fault(l, LINK_CLIENT_TO_POOLER, 0);
   if (fault == FAULT_SILENT) return;
-  Conn *c = CONN(l, (guint)e->conn);
-  c->outbox = g_byte_array_new();
-  wire_string(c->outbox, 'Q', sql);
+  CONN(l, (guint)e->conn)->outbox = g_steal_pointer(&bytes);
   int64_t ns = is_direct(p) ? 0 : link_ns(l, LINK_CLIENT_TO_POOLER, 0, false);
   if (ns > 0)
     live_at(l, l->now + ns, DO_PACKET, (guint)e->conn, 0);
@@ -139,11 +140,8 @@ static bool is_reset(Live *l, guint client, guint session) {
 void session_query(Live *l, guint client, guint session, int query) {
   Player *p = PLAYER(l, client);
   PlayerSession *e = &p->sessions[session];
-  g_autofree char *sql =
-      g_strdup_printf("%sSELECT /* stampede %u %d %u */ 1", e->begun ? "BEGIN; " : "", client, query, session);
   if (e->begun) e->first_query = query;
   e->in_transaction |= e->begun;
-  e->begun = false;
   e->query = query;
   for (guint i = 0; i < l->sent->len; i++) {
     Sent *x = SENT(l, i);
@@ -151,15 +149,14 @@ void session_query(Live *l, guint client, guint session, int query) {
   }
   if (is_reset(l, client, session)) return;
   cancels_plan(l, client, session, query);
-  send_text(l, client, session, sql, player_tag(l, (int)client, query));
+  send_query(l, client, session, query, NULL);
 }
 
 void session_end_transaction(Live *l, guint client, guint session, const char *verb) {
   PlayerSession *e = &PLAYER(l, client)->sessions[session];
   e->query = QUERY_OTHER;
   e->begun = false;
-  g_autofree char *sql = g_strdup_printf("%s /* stampede %u -2 %u */", verb, client, session);
-  send_text(l, client, session, sql, verb);
+  send_query(l, client, session, QUERY_OTHER, verb);
 }
 
 /* ---- leaving ---- */
@@ -189,6 +186,14 @@ void session_leave(Live *l, guint client, guint session, bool goodbye) {
 
 /* ---- hearing ---- */
 
+/* Who told it so; NULL: a server, as its own error. A driver prepares what it executes, once: that a statement is not
+ * there, or is there already, a server says too, but it is the pooler's doing. */
+static const char *by_whom(const Live *l, const PlayerSession *s, const ClientEvent *e) {
+  if (g_strcmp0(e->sqlstate, "26000") == 0) return "by a server that it has not prepared it at";
+  if (g_strcmp0(e->sqlstate, "42P05") == 0) return "by a server that another has prepared it at";
+  return s->server_error || g_hash_table_contains(l->refusals, e->text) ? NULL : "which no server said";
+}
+
 static void failed(Live *l, guint conn, const ClientEvent *e) {
   Player *p = PLAYER(l, CONN(l, conn)->owner);
   PlayerSession *s = session_of(l, conn);
@@ -197,8 +202,9 @@ static void failed(Live *l, guint conn, const ClientEvent *e) {
   live_said(l, other, name, "ErrorResponse", about);
   s->failed = true;
   s->told = s->told ? s->told : g_strdup(e->text);
-  if (s->server_error || is_direct(p)) return;
-  g_autofree char *words = g_strdup_printf("client %s is told \"%s\", which no server said", p->name, e->text);
+  const char *whom = by_whom(l, s, e);
+  if (is_direct(p) || !whom) return;
+  g_autofree char *words = g_strdup_printf("client %s is told \"%s\", %s", p->name, e->text, whom);
   verdict_mark(l, POOLER_CLIENT_ERROR, words);
 }
 
@@ -225,6 +231,13 @@ static void ready(Live *l, guint conn) {
   is_heard(l, conn, HEARD_READY);
 }
 
+/* Its own, by name, or an unnamed one. */
+static void has_prepared(Live *l, guint conn) {
+  PlayerSession *s = session_of(l, conn);
+  bool named = PLAYER(l, CONN(l, conn)->owner)->def->query_mode == QUERY_PREPARED;
+  if (named && s->conn == (int)conn && s->query >= 0) s->prepared |= UINT64_C(1) << s->query;
+}
+
 static void garbage(Live *l, guint conn, const char *what) {
   g_autofree char *name = player_name(PLAYER(l, CONN(l, conn)->owner)), *from = pooler_label(l, CONN(l, conn)->process);
   live_said(l, from, name, "garbage", what);
@@ -238,6 +251,7 @@ void player_read(Live *l, guint conn, const guint8 *bytes, gsize n) {
     ClientEvent e = wired_next(CONN(l, conn)->wired);
     if (e.kind == CLIENT_NOTHING) break;
     if (e.kind == CLIENT_READY) ready(l, conn);
+    if (e.kind == CLIENT_PARSED) has_prepared(l, conn);
     if (e.kind == CLIENT_ERROR) failed(l, conn, &e);
     if (e.kind == CLIENT_BROKEN) return garbage(l, conn, e.text); /* and there is no reading on */
   }

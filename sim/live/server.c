@@ -29,6 +29,8 @@ void backend_free(Backend *b) {
   g_clear_pointer(&b->scram, scram_free);
   parameters_free(b->parameters);
   g_free(b->text);
+  g_free(b->value);
+  g_free(b->refusal);
   g_free(b);
 }
 
@@ -63,6 +65,12 @@ const BackendConfig *backend_config(const Backend *b) {
 }
 const char *backend_text(const Backend *b) {
   return b->text ? b->text : "";
+}
+const char *backend_value(const Backend *b) {
+  return b->value;
+}
+char *backend_take_refusal(Backend *b) {
+  return g_steal_pointer(&b->refusal);
 }
 void backend_identify(Backend *b, const BackendConfig *c) {
   b->config = *c;

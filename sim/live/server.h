@@ -55,7 +55,10 @@ void backend_answer(Backend *b, const char *row, const char *sqlstate); /* row N
 bool backend_interrupt(Backend *b);
 const char *backend_start_option(const Backend *b, const char *name); /* "user", "database"; NULL */
 int32_t backend_protocol(const Backend *b);
-const char *backend_text(const Backend *b); /* what runs, or ran last; "" */
+const char *backend_text(const Backend *b);  /* what runs, or ran last; "" */
+const char *backend_value(const Backend *b); /* the first value bound to it; NULL: none, or no text */
+/* The error that it has said by itself since it was last asked: nobody has answered so (backend_answer); g_free. */
+char *backend_take_refusal(Backend *b);
 bool backend_in_transaction(const Backend *b);
 const BackendConfig *backend_config(const Backend *b);
 gsize backend_key_len(const Backend *b); /* of the key that it gave */

@@ -3,15 +3,17 @@
 #include "sim/live/server_parts.h"
 #include "sim/live/server_sql.h"
 
-BackendPortal *backend_portal_new(const char *sql) {
+BackendPortal *backend_portal_new(const char *sql, char *value) {
   BackendPortal *p = g_new0(BackendPortal, 1);
   p->sql = g_strdup(sql);
+  p->value = value;
   return p;
 }
 
 void backend_portal_free(gpointer data) {
   BackendPortal *p = data;
   g_free(p->sql);
+  g_free(p->value);
   g_free(p);
 }
 
@@ -34,13 +36,15 @@ static void parse(Backend *b, WireCursor c) {
   wire_simple(b->out, '1');
 }
 
-/* Formats, values, formats of the result. What the values are does not matter here; that they are there does. */
-static int bound_values(WireCursor *c) {
+/* Formats, values, formats of the result. What the values are does not matter here but for the first, which tells whose
+ * it is; that they are there does. */
+static int bound_values(WireCursor *c, char **first) {
   for (int formats = wire_int16(c); formats > 0 && !c->bad; formats--) wire_int16(c);
   int n = wire_int16(c);
   for (int i = 0; i < n && !c->bad; i++) {
     int32_t len = wire_int32(c);
     if (!c->bad && (len < -1 || len > c->end - c->at)) c->bad = "insufficient data left in message"; /* -1: NULL */
+    if (!c->bad && len > 0 && i == 0) *first = g_strndup((const char *)c->at, (gsize)len);
     if (!c->bad && len > 0) c->at += len;
   }
   for (int formats = wire_int16(c); formats > 0 && !c->bad; formats--) wire_int16(c);
@@ -54,7 +58,8 @@ static void no_statement(Backend *b, const char *name) {
 
 static void bind_portal(Backend *b, WireCursor c) {
   const char *portal = wire_text(&c), *name = wire_text(&c), *sql = g_hash_table_lookup(b->statements, name);
-  int n = bound_values(&c);
+  g_autofree char *value = NULL;
+  int n = bound_values(&c, &value);
   if (malformed(b, &c)) return;
   if (!sql) return no_statement(b, name);
   if (n != (int)sql_parameters(sql))
@@ -63,7 +68,7 @@ static void bind_portal(Backend *b, WireCursor c) {
   if (backend_aborted(b, sql)) return;
   if (*portal && g_hash_table_contains(b->portals, portal))
     return backend_refuse(b, "42P03", "cursor \"%s\" already exists", portal);
-  g_hash_table_replace(b->portals, g_strdup(portal), backend_portal_new(sql));
+  g_hash_table_replace(b->portals, g_strdup(portal), backend_portal_new(sql, g_steal_pointer(&value)));
   wire_simple(b->out, '2');
 }
 
@@ -106,7 +111,7 @@ static BackendEvent execute(Backend *b, WireCursor c) {
     backend_refuse(b, "55000", "portal \"%s\" cannot be run", name);
   } else {
     b->running = portal;
-    return backend_run(b, portal->sql);
+    return backend_run(b, portal->sql, portal->value);
   }
   return backend_event(BACKEND_NOTHING);
 }

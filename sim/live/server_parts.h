@@ -19,8 +19,8 @@ typedef enum {
 } At;
 
 typedef struct {
-  char *sql;
-  bool done; /* it has been executed to its end */
+  char *sql, *value; /* value: the first that was bound; NULL */
+  bool done;         /* it has been executed to its end */
 } BackendPortal;
 
 struct Backend {
@@ -41,7 +41,8 @@ struct Backend {
   BackendPortal *running; /* then; NULL */
   int32_t rows;           /* that it may give; 0: all */
   char status;            /* I, T, E */
-  char *text;             /* of what runs */
+  char *text, *value;     /* of what runs */
+  char *refusal;          /* backend_take_refusal */
 };
 
 /* server.c */
@@ -56,12 +57,12 @@ BackendEvent backend_password(Backend *b, const WireMessage *m);
 
 /* server_query.c */
 BackendEvent backend_command(Backend *b, const WireMessage *m); /* a message of a client that is logged in */
-BackendEvent backend_run(Backend *b, const char *sql);
+BackendEvent backend_run(Backend *b, const char *sql, const char *value);
 void backend_ready(Backend *b); /* ParameterStatus of what has changed, ReadyForQuery */
 void backend_refuse(Backend *b, const char *sqlstate, const char *format, ...) G_GNUC_PRINTF(3, 4);
 bool backend_aborted(Backend *b, const char *sql); /* true: refused, as its transaction is */
 
 /* server_extended.c */
-BackendPortal *backend_portal_new(const char *sql);
+BackendPortal *backend_portal_new(const char *sql, char *value); /* takes value */
 void backend_portal_free(gpointer portal);
 BackendEvent backend_extended(Backend *b, const WireMessage *m); /* Parse, Bind, Describe, Close, Execute */

@@ -4,9 +4,11 @@
 #include "sim/live/server_sql.h"
 #include <string.h>
 
-BackendEvent backend_run(Backend *b, const char *sql) {
+BackendEvent backend_run(Backend *b, const char *sql, const char *value) {
   g_free(b->text);
+  g_free(b->value);
   b->text = g_strdup(sql);
+  b->value = g_strdup(value);
   b->at = AT_RUN;
   return (BackendEvent){.kind = BACKEND_RUN, .text = b->text};
 }
@@ -28,9 +30,10 @@ static void over(Backend *b, bool failed) {
 void backend_refuse(Backend *b, const char *sqlstate, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  g_autofree char *text = g_strdup_vprintf(format, args);
+  g_free(b->refusal);
+  b->refusal = g_strdup_vprintf(format, args);
   va_end(args);
-  wire_error(b->out, "ERROR", sqlstate, text);
+  wire_error(b->out, "ERROR", sqlstate, b->refusal);
   over(b, true);
 }
 
@@ -152,6 +155,7 @@ static void fails(Backend *b, const char *sql, const char *sqlstate, const char 
   if (backend_aborted(b, sql)) return;
   describe(b, sql);
   backend_refuse(b, sqlstate, "%s", message);
+  g_clear_pointer(&b->refusal, g_free); /* that is no wish of its own */
 }
 
 void backend_answer(Backend *b, const char *row, const char *sqlstate) {
@@ -188,7 +192,7 @@ static BackendEvent query(Backend *b, WireCursor c) {
   if (!wrong) {
     g_hash_table_remove(b->statements, ""); /* a Query ends the unnamed ones (the protocol's rule) */
     g_hash_table_remove(b->portals, "");
-    return backend_run(b, sql);
+    return backend_run(b, sql, NULL);
   }
   backend_refuse(b, "08P01", "%s", wrong);
   return backend_event(BACKEND_NOTHING);

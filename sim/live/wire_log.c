@@ -141,6 +141,14 @@ static char *about(const char *message) {
   return open ? g_strndup(open + 2, strlen(open + 2) - 1) : g_strdup("");
 }
 
+/* A query's message, by whatever protocol. */
+static bool asks(const char *message) {
+  static const char *const starts[] = {"Query (", "Parse, Execute (", "Execute ("};
+  for (guint i = 0; i < G_N_ELEMENTS(starts); i++)
+    if (g_str_has_prefix(message, starts[i])) return true;
+  return false;
+}
+
 /* What a client without a pooler asks its server the model does not say. */
 static void live_asks(WireLog *w, const TraceStep *s, const char *client, const char *message, bool direct) {
   g_autofree char *text = about(message);
@@ -178,7 +186,7 @@ static void live_to_client(WireLog *w, const TraceStep *s, const char *client, c
 static void live_server(WireLog *w, const TraceStep *s, const char *from, const char *to, const char *message) {
   static const char *const ends[] = {"Terminate", "closes", "dies"};
   if (is_server(from) && strcmp(message, "ReadyForQuery") == 0) is_ready(w, s->t_ns, from);
-  if (is_server(to) && g_str_has_prefix(message, "Query (")) {
+  if (is_server(to) && asks(message)) {
     g_autofree char *what = about(message);
     bool end = strcmp(what, "the end of a transaction") == 0;
     add(w, s->t_ns, "servers", "%s to #%u", end ? "the end of its transaction" : what, number_of(w, to));
@@ -208,8 +216,7 @@ static void live_outcome(WireLog *w, const TraceStep *s) {
 void wire_log_live(WireLog *w, const TraceStep *s) {
   const char *from = arg(s, "from"), *to = arg(s, "to"), *message = arg(s, "message");
   bool pooler = g_str_has_prefix(from, "pooler") || g_str_has_prefix(to, "pooler");
-  if (is_client(from) && g_str_has_prefix(message, "Query (") && !is_server(to))
-    live_asks(w, s, from, message, !pooler);
+  if (is_client(from) && asks(message) && !is_server(to)) live_asks(w, s, from, message, !pooler);
   if (is_client(to) && !is_server(from)) live_to_client(w, s, to, message);
   if (*message && pooler && !is_client(from) && !is_client(to)) live_server(w, s, from, to, message);
   live_cancel(w, s, message);

@@ -50,6 +50,11 @@ static const KeyInfo rows[] = {
      .about =
          "In live: require: it connects inside TLS or not at all, by any certificate, as with libpq's sslmode. Its "
          "cancels go without, as libpq's do."},
+    {"clients[].query_mode", K_WORD, .dflt = "simple", .words = "simple extended prepared",
+     .example = "clients: [{name: a, query_mode: prepared, script: [connect]}]",
+     .about = "In live: how its driver says a query, by the words of pgbench's --protocol: one Query; Parse, Bind, "
+              "Execute; the same with a statement S_1, S_2, ... for each query of its script, which it parses once a "
+              "connection. The model's queries are all alike."},
     {"clients[].fence", K_WORD | K_MAP | K_ONE, .dflt = "none",
      .words = "none hold_until_eof retire_session drain_57014",
      .example = "clients: [{name: a, fence: hold_until_eof, script: [connect]}]",
