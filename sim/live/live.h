@@ -75,6 +75,7 @@ typedef struct {
   guint process; /* of the pooler's, that it came to */
   int query;     /* that it waits for, QUERY_OTHER for the end of a transaction; NONE */
   bool begun, in_transaction, connecting;
+  bool came;         /* what it waits for is here, and on its way to its script */
   bool failed;       /* what it waited for ended in an error */
   bool server_error; /* a server said so */
   bool cut;          /* a client whose end nobody sees (no_eof) */

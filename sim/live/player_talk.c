@@ -217,7 +217,7 @@ static void is_heard(Live *l, guint conn, Heard what) {
 /* What is waited for there; NULL: nothing, or the login. */
 static const char *asked(const Live *l, guint conn) {
   const PlayerSession *s = session_of(l, conn);
-  if (s->conn != (int)conn || s->query == NONE) return NULL;
+  if (s->conn != (int)conn || s->query == NONE || s->came) return NULL;
   return s->query < 0 ? "the end of its transaction" : player_tag(l, (int)CONN(l, conn)->owner, s->query);
 }
 
@@ -228,6 +228,7 @@ static void ready(Live *l, guint conn) {
   live_said(l, other, name, "ReadyForQuery", asked(l, conn));
   if (s->conn != (int)conn) return;
   if (!s->connecting) measure_answer(l, CONN(l, conn)->owner, CONN(l, conn)->session, s->query);
+  s->came = true;
   is_heard(l, conn, HEARD_READY);
 }
 
@@ -266,15 +267,16 @@ static void cut_off(Live *l, guint conn) {
   const Player *p = PLAYER(l, CONN(l, conn)->owner);
   const PlayerSession *s = session_of(l, conn);
   if (is_direct(p) || s->told || MEMBER(l, CONN(l, conn)->process)->ending) return;
-  if (s->connecting)
+  bool login = s->connecting && !s->came;
+  if (login)
     l->measure.refused++;
-  else if (s->query < 0) /* measure_answer counts the others */
+  else if (s->came || s->query < 0) /* measure_answer counts the others */
     l->measure.error++;
   const char *what = asked(l, conn);
   g_autofree char *words = g_strdup_printf("client %s is cut off %s%s, and no server said why", p->name,
-                                           s->connecting ? "at its login"
-                                           : what        ? "while it waits for "
-                                                         : "while idle",
+                                           login  ? "at its login"
+                                           : what ? "while it waits for "
+                                                  : "while idle",
                                            what ? what : "");
   verdict_mark(l, POOLER_CLIENT_ERROR, words);
 }
@@ -286,9 +288,9 @@ void player_gone(Live *l, guint conn) {
   g_autofree char *name = player_name(p), *other = other_side(l, p, CONN(l, conn)->session);
   live_said(l, other, name, "closes", asked(l, conn));
   if (s->conn != (int)conn) return;
-  s->failed = true;
+  s->failed |= !s->came;
   cut_off(l, conn);
-  if (s->query != NONE) measure_answer(l, CONN(l, conn)->owner, CONN(l, conn)->session, s->query);
+  if (s->query != NONE && !s->came) measure_answer(l, CONN(l, conn)->owner, CONN(l, conn)->session, s->query);
   is_heard(l, conn, HEARD_GONE);
 }
 
@@ -299,7 +301,7 @@ void player_heard(Live *l, guint conn, Heard what) {
   if (s->query >= 0) PLAYER(l, client)->answered |= UINT64_C(1) << s->query;
   if (s->query == QUERY_OTHER) s->in_transaction = false;
   s->query = NONE;
-  s->connecting = false;
+  s->connecting = s->came = false;
   g_clear_pointer(&s->told, g_free);
   if (what == HEARD_GONE) s->conn = -1;
   player_go_on(l, client);
