@@ -170,6 +170,9 @@ check_status 4 "$STAMPEDE" subject build --manifest bad.yaml -o nowhere/x.so
 check_contains "nowhere/x.so" "$ERR"
 check_status 4 "$STAMPEDE" subject build --manifest bad.yaml -o /dev/full
 check_contains "/dev/full" "$ERR"
+check_status 4 bash -c 'ulimit -f 4; exec "$0" subject build --manifest bad.yaml -o small.so' "$STAMPEDE" # KiB, for the compiler
+check_contains "no more than 4 KiB" "$ERR"
+check "no half of it is there" test ! -e small.so
 mkdir folder
 check_status 4 "$STAMPEDE" subject build --manifest bad.yaml -o folder
 check "nothing is left: $(ls tmp)" test -z "$(ls tmp)"

@@ -1,39 +1,16 @@
 /* build.c - see build.h. Everything is made in a folder of its own under the temporary one, and goes with it. */
-#include "sim/subject/build.h"
+#include "sim/subject/build_parts.h"
 #include "sim/scenario/scenario.h"
-#include "sim/subject/assembly.h"
 #include "sim/subject/commands.h"
 #include "sim/subject/entries.h"
 #include "sim/subject/flags.h"
-#include "sim/subject/front.h"
 #include "sim/subject/include/stampede_subject.h"
 #include "sim/subject/origin.h"
 #include "sim/subject/traps.h"
-#include "sim/subject/tree.h"
 #include "traces/output.h"
-#include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
-/* Instrumentation without its runtime, and without calls at a function's begin and end; mem* as calls, so that they can
- * be renamed to ours. */
-static const char *const instrument[] = {"-fsanitize=thread",   "-fno-builtin-memset", "-fno-builtin-memmove",
-                                         "-fno-builtin-memcpy", "-fno-builtin-memcmp", NULL};
-/* Equal functions, and equal ends of branches, made one would be told at the line of another. */
-static const char *const instrument_gcc[] = {"--param=tsan-instrument-func-entry-exit=0",
-                                             "-Wno-tsan",
-                                             "-fno-ipa-icf",
-                                             "-fno-crossjumping",
-                                             "-fno-tree-tail-merge",
-                                             NULL};
-/* Of equal stores in two branches it would make one, which has no line. */
-static const char *const instrument_clang[] = {"-mllvm", "-tsan-instrument-func-entry-exit=0",
-                                               "-mllvm", "-tsan-instrument-memintrinsics=0",
-                                               "-mllvm", "-enable-tail-merge=0",
-                                               "-mllvm", "-simplifycfg-sink-common=false",
-                                               NULL};
-/* A call in place of a return would leave nothing to name its place by. */
-static const char *const always[] = {"-O2", "-g", "-fPIC", "-w", "-fno-optimize-sibling-calls", NULL};
 /* Calls of the sources that are ours instead. */
 static const char *const renamed[] = {
     "memmove",       "memcpy",          "memset",     "memcmp",  "getpid",        "kill",    "malloc",   "free",
@@ -41,19 +18,6 @@ static const char *const renamed[] = {
     "strrchr",       "memchr",          "strtol",     "strtoul", "strcmp",        "strncmp", "strspn",   "strcspn",
     "strstr",        "strcpy",          "strncpy",    "strcat",  "vsnprintf",     "sprintf", "snprintf", "qsort",
     "__assert_fail", "__errno_location"};
-
-typedef struct {
-  const Manifest *m;
-  const BuildOptions *o;
-  BuildReport *report;
-  Tree tree;
-  char *folder, *compiler;
-  char *words;           /* the first line of what the compiler says of itself */
-  bool clang, own_hooks; /* own_hooks: the glue's are called in place of the runtime's */
-  GStrv flags;           /* of the tree's build */
-  GPtrArray *objects, *glue;
-  GPtrArray *assembly; /* char * */
-} Build;
 
 void build_report_free(BuildReport *r) {
   if (!r) return;
@@ -65,114 +29,6 @@ void build_report_free(BuildReport *r) {
   g_free(r);
 }
 
-static bool run(const Build *b, GPtrArray *words, const char *what, GError **error) {
-  return command_run(words, b->o->interrupted, what, error);
-}
-
-static bool ask_compiler(Build *b, GError **error) {
-  const char *argv[] = {b->compiler, "--version", NULL};
-  g_autofree char *out = NULL;
-  g_autoptr(GError) problem = NULL;
-  int status = 0;
-  if (!g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out, NULL,
-                    &status, &problem))
-    return scenario_wrong(error, "compiler: %s", problem->message);
-  g_autofree char *valid = g_utf8_make_valid(out, -1);
-  b->words = g_strndup(valid, strcspn(valid, "\n"));
-  b->clang = strstr(b->words, "clang") != NULL;
-  return g_spawn_check_wait_status(status, NULL) ||
-         scenario_wrong(error, "%s: --version fails; is it a C compiler?", b->compiler);
-}
-
-/* ---- compiling ---- */
-
-static void add_includes(const Build *b, GPtrArray *words) {
-  for (guint i = 0; b->m->includes[i]; i++) {
-    if (strcmp(b->tree.build, b->tree.path) != 0) command_add(words, "-I%s/%s", b->tree.build, b->m->includes[i]);
-    command_add(words, "-I%s/%s", b->tree.path, b->m->includes[i]);
-  }
-}
-
-static GPtrArray *compile_words(const Build *b, bool source) {
-  GPtrArray *words = command_new();
-  command_add(words, "%s", b->compiler);
-  if (source && b->m->overlay) command_add(words, "-I%s/%s", b->m->folder, b->m->overlay); /* before any of the flags */
-  command_add_all(words, (const char *const *)b->m->flags);
-  command_add_all(words, (const char *const *)b->flags);
-  command_add_all(words, always);
-  if (b->clang) command_add(words, "-gdwarf-aranges"); /* places are found by these; gcc writes them anyhow */
-  if (source) command_add_all(words, instrument);
-  if (source) command_add_all(words, b->clang ? instrument_clang : instrument_gcc);
-  if (!source) command_add(words, "-I%s", b->folder);
-  command_add(words, "-I%s", b->o->include);
-  add_includes(b, words);
-  return words;
-}
-
-static char *object_for(const Build *b, const char *kind, guint i, const char *suffix) {
-  return g_strdup_printf("%s/%s%u%s", b->folder, kind, i, suffix);
-}
-
-/* The folder of this build is in no debug information: the same sources make the same subject. */
-static void add_job(const Build *b, GPtrArray *words, const char *kind, const char *from, const char *to) {
-  command_add(words, "-ffile-prefix-map=%s/=", b->folder);
-  command_add(words, "%s", kind);
-  command_add(words, "%s", from);
-  command_add(words, "-o");
-  command_add(words, "%s", to);
-}
-
-static bool compile_to(const Build *b, const char *path, bool source, const char *kind, const char *to,
-                       GError **error) {
-  g_autoptr(GPtrArray) words = compile_words(b, source);
-  add_job(b, words, kind, path, to);
-  g_autofree char *what = g_strdup_printf("%s does not compile; the compiler's words are above", path);
-  return run(b, words, what, error);
-}
-
-static bool assemble(const Build *b, const char *text, const char *object, GError **error) {
-  g_autoptr(GPtrArray) words = command_new();
-  command_add(words, "%s", b->compiler);
-  for (guint i = 0; b->flags[i]; i++)
-    if (g_str_has_prefix(b->flags[i], "-m")) command_add(words, "%s", b->flags[i]);
-  add_job(b, words, "-c", text, object);
-  return run(b, words, "what the compiler wrote cannot be assembled", error);
-}
-
-/* By way of assembly, where inline assembly is seen. */
-static bool compile_source(Build *b, const char *path, guint i, GError **error) {
-  g_autofree char *text_path = object_for(b, "source", i, ".s"), *text = NULL;
-  char *object = object_for(b, "source", i, ".o");
-  g_ptr_array_add(b->objects, object);
-  if (!compile_to(b, path, true, "-S", text_path, error)) return false;
-  if (!g_file_get_contents(text_path, &text, NULL, error)) return false;
-  assembly_scan(text, path, b->assembly);
-  g_autofree char *fronted = b->own_hooks ? NULL : front_put(text);
-  if (fronted && !g_file_set_contents(text_path, fronted, -1, error)) return false;
-  return assemble(b, text_path, object, error);
-}
-
-/* Hooks that the glue has are meant to be called. */
-static bool glue_has_hooks(const Manifest *m) {
-  bool has = false;
-  for (guint i = 0; m->glue[i] && !has; i++) {
-    g_autofree char *path = g_build_filename(m->folder, m->glue[i], NULL), *text = NULL;
-    has = g_file_get_contents(path, &text, NULL, NULL) && strstr(text, "__tsan_");
-  }
-  return has;
-}
-
-static bool compile_sources(Build *b, GError **error) {
-  for (guint i = 0; b->m->sources[i]; i++) {
-    g_autofree char *path = tree_find(&b->tree, b->m->sources[i]);
-    if (!compile_source(b, path, i, error)) return false;
-  }
-  g_ptr_array_add(b->objects, NULL);
-  g_ptr_array_add(b->assembly, NULL);
-  b->report->assembly = g_strdupv((char **)b->assembly->pdata);
-  return true;
-}
-
 static int by_text(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -182,7 +38,7 @@ static bool sources_name(const Build *b, const char *name) {
   g_autofree char *quoted = g_strdup_printf("\"%s\"", name);
   bool named = false;
   for (guint i = 0; i + 1 < b->objects->len && !named; i++) {
-    g_autofree char *path = object_for(b, "source", i, ".s"), *text = NULL;
+    g_autofree char *path = build_object(b, "source", i, ".s"), *text = NULL;
     named = g_file_get_contents(path, &text, NULL, NULL) && strstr(text, quoted);
   }
   return named;
@@ -218,17 +74,6 @@ static bool write_needs(const Build *b, const Symbols *s, GError **error) {
   return g_file_set_contents(path, text->str, (gssize)text->len, error);
 }
 
-static bool compile_glue(Build *b, GError **error) {
-  for (guint i = 0; b->m->glue[i]; i++) {
-    g_autofree char *path = g_build_filename(b->m->folder, b->m->glue[i], NULL);
-    char *object = object_for(b, "glue", i, ".o");
-    g_ptr_array_add(b->glue, object);
-    if (!compile_to(b, path, false, "-c", object, error)) return false;
-  }
-  g_ptr_array_add(b->glue, NULL);
-  return true;
-}
-
 static bool rename_calls(const Build *b, GError **error) {
   for (guint i = 0; i + 1 < b->objects->len; i++) {
     g_autoptr(GPtrArray) words = command_new();
@@ -236,7 +81,7 @@ static bool rename_calls(const Build *b, GError **error) {
     for (guint k = 0; k < G_N_ELEMENTS(renamed); k++)
       command_add(words, "--redefine-sym=%s=stm_%s", renamed[k], renamed[k]);
     command_add(words, "%s", (const char *)b->objects->pdata[i]);
-    if (!run(b, words, "objcopy failed", error)) return false;
+    if (!build_run(b, words, "objcopy failed", error)) return false;
   }
   return true;
 }
@@ -259,7 +104,7 @@ static bool link_to(const Build *b, const char *more, const char *output, GError
   command_add_all(words, options);
   command_add(words, "%s", output);
   for (guint i = 0; i < all->len; i++) command_add(words, "%s", (const char *)all->pdata[i]);
-  return run(b, words, "the subject does not link; the linker's words are above", error);
+  return build_run(b, words, "the subject does not link; the linker's words are above", error);
 }
 
 static char *origin_here(const Build *b) {
@@ -279,7 +124,7 @@ static const char own_errno[] = "static int stm_errno;\n"
                                 "int *stm___errno_location(void) { return &stm_errno; }\n";
 
 static bool make_traps(Build *b, char **object, GError **error) {
-  g_autofree char *open = object_for(b, "open", 0, ".so"), *source = object_for(b, "traps", 0, ".c");
+  g_autofree char *open = build_object(b, "open", 0, ".so"), *source = build_object(b, "traps", 0, ".c");
   g_autoptr(GPtrArray) all = all_objects(b, NULL), trapped = g_ptr_array_new_with_free_func(g_free);
   if (!link_to(b, NULL, open, error)) return false;
   g_ptr_array_add(all, NULL);
@@ -290,13 +135,8 @@ static bool make_traps(Build *b, char **object, GError **error) {
   b->report->traps = (GStrv)g_ptr_array_free(g_steal_pointer(&trapped), FALSE);
   g_autofree char *origin = origin_here(b), *all_text = g_strconcat(text, own_errno, entries, origin, NULL);
   if (!g_file_set_contents(source, all_text, -1, error)) return false;
-  *object = object_for(b, "traps", 0, ".o");
-  g_autoptr(GPtrArray) words = command_new();
-  command_add(words, "%s", b->compiler);
-  command_add_all(words, always);
-  command_add(words, "-fno-builtin");
-  add_job(b, words, "-c", source, *object);
-  return run(b, words, "traps do not compile", error);
+  *object = build_object(b, "traps", 0, ".o");
+  return build_traps(b, source, *object, error);
 }
 
 static void tell_modelled(Build *b, const Symbols *sources, const Symbols *glue) {
@@ -330,17 +170,27 @@ static bool can_be_loaded(const Symbols *sources, const Symbols *glue, GError **
                                "; `stampede subject new NAME` writes an example");
 }
 
+/* Hooks that the glue has are meant to be called. */
+static bool glue_has_hooks(const Manifest *m) {
+  bool has = false;
+  for (guint i = 0; m->glue[i] && !has; i++) {
+    g_autofree char *path = g_build_filename(m->folder, m->glue[i], NULL), *text = NULL;
+    has = g_file_get_contents(path, &text, NULL, NULL) && strstr(text, "__tsan_");
+  }
+  return has;
+}
+
 static bool make(Build *b, GError **error) {
-  g_autofree char *traps = NULL, *linked = object_for(b, "subject", 0, ".so");
-  if (!tree_has_all(&b->tree, b->m, error) || !ask_compiler(b, error)) return false;
+  g_autofree char *traps = NULL, *linked = build_object(b, "subject", 0, ".so");
+  if (!tree_has_all(&b->tree, b->m, error) || !build_ask_compiler(b, error)) return false;
   g_autofree char *from = NULL;
   b->flags = flags_of_build(b->tree.build, b->m->sources[0], &from);
   b->report->flags_from = from ? tree_as_named(&b->tree, from) : NULL;
   b->own_hooks = glue_has_hooks(b->m);
-  if (!compile_sources(b, error)) return false;
+  if (!build_sources(b, error)) return false;
   g_autoptr(Symbols) sources = symbols_of((const char *const *)b->objects->pdata, error);
   if (!sources || !entries_found(b->m, sources, b->report, error) || !write_needs(b, sources, error) ||
-      !compile_glue(b, error))
+      !build_glue(b, error))
     return false;
   g_autoptr(Symbols) glue = symbols_of((const char *const *)b->glue->pdata, error);
   if (!glue || !can_be_loaded(sources, glue, error)) return false;
