@@ -272,11 +272,20 @@ LinkFault live_fault(const Live *l, PoolerLink which, guint server);
 bool live_loses(Live *l, PoolerLink which, guint server);
 void link_cut(Live *l, PoolerLink which, int server, bool cut);
 
-/* host.c: the servers */
+/* host_listen.c: where the servers listen, and who comes */
 bool hosts_open(Live *l, GError **error);
 void hosts_taken(Live *l); /* they listen already */
 void host_accept(Live *l, guint listener);
+void host_connected(Live *l, guint conn);                              /* or refused */
 guint host_direct(Live *l, guint client, guint session, guint server); /* conn of the client's end */
+
+/* host_login.c */
+Backend *host_new_backend(Live *l, guint conn);
+void host_logs_in(Live *l, guint conn);
+void host_welcome(Live *l, guint conn);
+void host_turns_away(Live *l, guint conn, const char *why); /* it has been told so, in what its backend has to send */
+
+/* host.c: the servers */
 void host_read(Live *l, guint conn, const guint8 *bytes, gsize n);
 void host_read_on(Live *l, guint conn); /* what its backend has not read yet; and sends what that has said */
 void host_gone(Live *l, guint conn);    /* the pooler closed it */
@@ -300,9 +309,11 @@ void host_cancel_came(Live *l, guint conn, const BackendEvent *e);
 void host_match_cancel(Live *l, guint conn);
 void host_signalled(Live *l, guint conn, guint64 cancel_conn);
 
-/* player.c: the clients' scripts */
+/* player_arrive.c: which clients are there */
 void players_new(Live *l);
 void player_arrives(Live *l, guint def);
+
+/* player.c: their scripts */
 void player_go_on(Live *l, guint client);
 void player_wake(Live *l, guint client, int64_t after_ns);
 void player_waited(Live *l, Doing what, guint client, guint64 turn);

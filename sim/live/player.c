@@ -12,98 +12,6 @@ const char *player_tag(const Live *l, int client, int query) {
   return PLAYER(l, (guint)client)->def->script->queries[query].tag;
 }
 
-/* ---- coming ---- */
-
-/* Who comes where no number is given takes the first free place. */
-static guint free_place(const Live *l, guint def) {
-  g_autofree guint8 *taken = g_new0(guint8, (gsize)l->config->work.clients[def].at_once + 2);
-  for (guint i = l->arrivals[def].oldest; i < l->players->len; i++) {
-    const Player *p = PLAYER(l, i);
-    if (p->def_index == def && p->stage != P_OVER) taken[p->place] = 1;
-  }
-  guint place = 1;
-  while (taken[place]) place++;
-  return place;
-}
-
-static guint player_add(Live *l, guint def, guint copy) {
-  const ClientDef *d = &l->config->work.clients[def];
-  Player p = {.def = d, .def_index = def, .began = l->now};
-  for (guint k = 0; k < SESSIONS_MAX; k++)
-    p.sessions[k] = (PlayerSession){.conn = -1, .query = NONE, .server_conn = -1};
-  if (d->count == 0) copy = free_place(l, def);
-  p.place = copy;
-  p.name = d->count == 1 ? g_strdup(d->name) : g_strdup_printf("%s.%u", d->name, copy);
-  g_array_append_val(l->players, p);
-  return l->players->len - 1;
-}
-
-void players_new(Live *l) {
-  for (guint d = 0; d < (guint)l->config->work.n_clients; d++) {
-    const ClientDef *def = &l->config->work.clients[d];
-    if (def->n_arrive) {
-      live_at(l, live_draw(l, &def->start), DO_ARRIVE, d, 0);
-      continue;
-    }
-    for (guint k = 0; k < (guint)def->count; k++) {
-      guint client = player_add(l, d, k + 1);
-      PLAYER(l, client)->began = 0;
-      live_at(l, live_draw(l, &def->start), DO_SCRIPT, client, 0);
-    }
-  }
-}
-
-static int64_t gap_ns(Live *l, const ArrivalPhase *ph) {
-  if (ph->kind == CLIENTS_TOGETHER) return 0;
-  Delay d = {ph->kind == CLIENTS_POISSON ? DELAY_EXP : DELAY_FIXED, ph->gap_ns, ph->gap_ns};
-  return live_draw(l, &d);
-}
-
-/* After a gap; one that would come after its phase's end comes in the next phase, if at all (model/pooler/arrivals.c).
- */
-static void plan_arrival(Live *l, guint def) {
-  const ClientDef *d = &l->config->work.clients[def];
-  Arrivals *a = &l->arrivals[def];
-  int64_t waited = 0;
-  while (a->phase < (guint)d->n_arrive && !(d->count > 0 && a->came >= (guint)d->count)) {
-    const ArrivalPhase *ph = &d->arrive[a->phase];
-    int64_t ns = a->came == 0 && ph->kind == CLIENTS_EVERY ? 0 : gap_ns(l, ph);
-    if (ph->for_ns < 0 || ns <= ph->for_ns - a->spent_ns) {
-      a->spent_ns += ns;
-      a->waits = true;
-      live_at(l, l->now + waited + ns, DO_ARRIVE, def, 0);
-      return;
-    }
-    waited += ph->for_ns - a->spent_ns;
-    a->spent_ns = 0;
-    a->phase++;
-  }
-}
-
-static bool room_for(const Live *l, guint def) {
-  const ClientDef *d = &l->config->work.clients[def];
-  return d->count > 0 || l->arrivals[def].there < (guint)d->at_once;
-}
-
-/* The players before it have left: nobody need look at them again. */
-static void oldest_is(Live *l, guint def) {
-  Arrivals *a = &l->arrivals[def];
-  while (a->oldest < l->players->len &&
-         (PLAYER(l, a->oldest)->def_index != def || PLAYER(l, a->oldest)->stage == P_OVER))
-    a->oldest++;
-}
-
-void player_arrives(Live *l, guint def) {
-  Arrivals *a = &l->arrivals[def];
-  bool one = a->waits;
-  a->waits = false;
-  if (one && room_for(l, def))
-    a->there++, oldest_is(l, def), live_at(l, l->now, DO_SCRIPT, player_add(l, def, ++a->came), 0);
-  else if (one)
-    a->came++, l->measure.refused++;
-  plan_arrival(l, def);
-}
-
 void player_wake(Live *l, guint client, int64_t after_ns) {
   live_at(l, l->now + after_ns, DO_SCRIPT, client, 0);
 }
@@ -185,41 +93,45 @@ static bool reconnect(Live *l, guint client) {
   return true;
 }
 
-static bool query_op(Live *l, guint client, const Op *op) {
+/* True: the script waits; false: the query is sent, or the answer is that it cannot be. */
+static bool query_goes(Live *l, guint client, const Op *op) {
+  if (fence_waits(l, client, op)) return true;
+  Player *p = PLAYER(l, client);
+  if (p->stage == P_RECONNECT) return false;
+  p->stage = P_OP;
+  if (!session_here(l, p, (guint)op->session)) return answered(p, false);
+  if (p->sessions[op->session].query != NONE) return true; /* an earlier one is still under way */
+  const QueryDef *q = &p->def->script->queries[op->index];
+  guint64 bit = UINT64_C(1) << op->index;
+  p->sent |= bit;
+  p->answered &= ~bit;
+  guint turn = ++p->turn;
+  p->stage = P_ANSWER;
+  session_query(l, client, (guint)op->session, op->index);
+  if (q->async) return went(PLAYER(l, client));
+  if (q->deadline_ns != NO_LIMIT && (!l->pending || live_fires(l, "deadline")))
+    live_at(l, l->now + q->deadline_ns, DO_DEADLINE, client, turn);
+  return true;
+}
+
+/* Its patience is over before the answer has come. */
+static bool query_late(Live *l, guint client, const Op *op) {
   Player *p = PLAYER(l, client);
   const QueryDef *q = &p->def->script->queries[op->index];
-  const PlayerSession *e = &p->sessions[op->session];
-  guint64 bit = UINT64_C(1) << op->index;
-  if (p->stage == P_OP || p->stage == P_FENCED) {
-    if (fence_waits(l, client, op)) return true;
-    p = PLAYER(l, client);
-    if (p->stage == P_RECONNECT) return false;
-    p->stage = P_OP;
-    if (!session_here(l, p, (guint)op->session)) return answered(p, false);
-    if (e->query != NONE) return true; /* an earlier one is still under way */
-    p->sent |= bit;
-    p->answered &= ~bit;
-    p->turn++;
-    guint turn = p->turn;
-    p->stage = P_ANSWER;
-    session_query(l, client, (guint)op->session, op->index);
-    p = PLAYER(l, client);
-    if (q->async) return went(p);
-    if (q->deadline_ns != NO_LIMIT && (!l->pending || live_fires(l, "deadline")))
-      live_at(l, l->now + q->deadline_ns, DO_DEADLINE, client, turn);
-    return true;
-  }
-  if (p->answered & bit) return answered(p, !e->failed);
+  p->timed_out = false;
+  p->stage = P_LATE;
+  l->measure.deadlines++;
+  if (q->on_deadline & ON_DEADLINE_CANCEL) cancel_now(l, client, (guint)op->session, op->index);
+  if (q->on_deadline & ON_DEADLINE_DISCONNECT) session_leave(l, client, (guint)op->session, false);
+  return q->on_deadline & ON_DEADLINE_WAIT ? true : went(PLAYER(l, client));
+}
+
+static bool query_op(Live *l, guint client, const Op *op) {
+  Player *p = PLAYER(l, client);
+  if (p->stage == P_OP || p->stage == P_FENCED) return query_goes(l, client, op);
+  if (p->answered >> op->index & 1) return answered(p, !p->sessions[op->session].failed);
   if (!session_here(l, p, (guint)op->session)) return answered(p, false);
-  if (p->timed_out && p->stage == P_ANSWER) {
-    p->timed_out = false;
-    p->stage = P_LATE;
-    l->measure.deadlines++;
-    if (q->on_deadline & ON_DEADLINE_CANCEL) cancel_now(l, client, (guint)op->session, op->index);
-    if (q->on_deadline & ON_DEADLINE_DISCONNECT) session_leave(l, client, (guint)op->session, false);
-    if (!(q->on_deadline & ON_DEADLINE_WAIT)) return went(PLAYER(l, client));
-  }
-  return true;
+  return p->timed_out && p->stage == P_ANSWER ? query_late(l, client, op) : true;
 }
 
 static bool end_op(Live *l, guint client, const Op *op) {
@@ -281,7 +193,8 @@ static bool loop_op(Live *l, guint client, const Op *op) {
   return false;
 }
 
-static bool end_of_script(Live *l, guint client) {
+static bool end_of_script(Live *l, guint client, const Op *op) {
+  (void)op;
   for (guint k = 0; k < SESSIONS_MAX; k++) session_leave(l, client, k, true);
   Player *p = PLAYER(l, client);
   p->stage = P_OVER;
@@ -289,6 +202,24 @@ static bool end_of_script(Live *l, guint client) {
   if (p->def->n_arrive) l->arrivals[p->def_index].there--;
   return true;
 }
+
+static bool begin_op(Live *l, guint client, const Op *op) {
+  Player *p = PLAYER(l, client);
+  if (session_here(l, p, (guint)op->session)) p->sessions[op->session].begun = true;
+  return went(p);
+}
+
+static bool leave_op(Live *l, guint client, const Op *op) {
+  session_leave(l, client, (guint)op->session, op->code == OP_DISCONNECT);
+  return went(PLAYER(l, client));
+}
+
+typedef bool (*OpOfScript)(Live *l, guint client, const Op *op);
+static const OpOfScript op_table[] = {
+    [OP_CONNECT] = connect_op,  [OP_BEGIN] = begin_op,   [OP_QUERY] = query_op, [OP_COMMIT] = end_op,
+    [OP_ROLLBACK] = end_op,     [OP_CANCEL] = cancel_op, [OP_AWAIT] = await_op, [OP_WAIT] = wait_op,
+    [OP_DISCONNECT] = leave_op, [OP_VANISH] = leave_op,  [OP_LOOP] = loop_op,   [OP_END_LOOP] = loop_op,
+    [OP_END] = end_of_script};
 
 static bool step(Live *l, guint client) {
   Player *p = PLAYER(l, client);
@@ -298,25 +229,8 @@ static bool step(Live *l, guint client) {
   }
   if (p->stage == P_RECONNECT) return reconnect(l, client);
   const Op *op = op_of(p);
-  switch (op->code) {
-  case OP_CONNECT: return connect_op(l, client, op);
-  case OP_BEGIN:
-    if (session_here(l, p, (guint)op->session)) p->sessions[op->session].begun = true;
-    return went(p);
-  case OP_QUERY: return query_op(l, client, op);
-  case OP_COMMIT:
-  case OP_ROLLBACK: return end_op(l, client, op);
-  case OP_CANCEL: return cancel_op(l, client, op);
-  case OP_AWAIT: return await_op(l, client, op);
-  case OP_WAIT: return wait_op(l, client, op);
-  case OP_DISCONNECT:
-  case OP_VANISH:
-    session_leave(l, client, (guint)op->session, op->code == OP_DISCONNECT);
-    return went(PLAYER(l, client));
-  case OP_LOOP:
-  case OP_END_LOOP: return loop_op(l, client, op);
-  default: return end_of_script(l, client);
-  }
+  g_assert((guint)op->code < G_N_ELEMENTS(op_table) && op_table[op->code]);
+  return op_table[op->code](l, client, op);
 }
 
 /* Back at the same entry with nothing said and nothing planned in between (a loop whose connection is gone): what comes

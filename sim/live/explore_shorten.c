@@ -1,0 +1,41 @@
+/* explore_shorten.c - a finding, made shorter: from its end on, each choice the first in time where that breaks the
+ * same. */
+#include "sim/live/explore_parts.h"
+
+static bool still_breaks(Search *q, const GArray *choices, const char *check, GError **error) {
+  path_follow(q, choices);
+  g_autoptr(RunResult) r = explore_run_once(q, NULL, NULL, error);
+  q->x->shrunk_runs++;
+  return r && !q->differed && explore_violates(r, check);
+}
+
+/* The first in time is taken beyond the end too. */
+static void drop_tail(GArray *choices) {
+  while (choices->len && g_array_index(choices, uint64_t, choices->len - 1) == 0)
+    g_array_set_size(choices, choices->len - 1);
+}
+
+static guint deviations(const GArray *choices) {
+  guint n = 0;
+  for (guint i = 0; i < choices->len; i++) n += g_array_index(choices, uint64_t, i) > 0;
+  return n;
+}
+
+bool path_shorten(Search *q, const char *check, GError **error) {
+  enum { BUDGET = 400 };
+  GError *problem = NULL;
+  g_autoptr(GArray) best = path_choices(q);
+  q->fixed = true;
+  drop_tail(best);
+  for (guint i = best->len; i-- > 0 && q->x->shrunk_runs < BUDGET && !problem;) {
+    uint64_t *took = &g_array_index(best, uint64_t, i), was = *took;
+    if (was == 0) continue;
+    *took = 0;
+    if (!still_breaks(q, best, check, &problem)) *took = was;
+  }
+  drop_tail(best);
+  path_follow(q, best);
+  q->x->deviations = deviations(best);
+  if (problem) g_propagate_error(error, problem);
+  return !problem;
+}
