@@ -5,13 +5,14 @@
 #include "sim/scenario/keys.h"
 #include "sim/scenario/suite.h"
 #include "sim/side.h"
+#include "sim/subject/visible.h"
 #include <string.h>
 #include <unistd.h>
 
 typedef struct {
   const App *app;
   const CliOptions *common;
-  char *side[SIDES], *suite, *metric, *threshold, *out;
+  char *side[SIDES], *shown[SIDES], *suite, *metric, *threshold, *out;
   char **gates;
   gint64 repeat, jobs;
   gboolean markdown;
@@ -231,13 +232,14 @@ static int check_options(Compare *c, char **words) {
   if (c->threshold && !gate_share(c->threshold, &c->in.threshold))
     return cli_refuse(EXIT_INPUT, "--threshold takes a percentage such as 2%%, not \"%.100s\"", c->threshold);
   c->in.metric = c->metric;
-  for (Side s = 0; s < SIDES; s++) c->in.side[s] = c->side[s];
+  for (Side s = 0; s < SIDES; s++) c->in.side[s] = c->shown[s] = visible_text(c->side[s]);
   return EXIT_MET;
 }
 
 static void compare_clear(Compare *c) {
   for (Side s = 0; s < SIDES; s++) {
     g_free(c->side[s]);
+    g_free(c->shown[s]);
     g_clear_pointer(&c->sets[s], g_ptr_array_unref);
   }
   g_free(c->suite);

@@ -46,10 +46,11 @@ void columns_print(GString *out, const GPtrArray *rows, const char *align) {
 }
 
 /* A bar would end the cell. */
+/* What would end the cell, or begin a tag of HTML, which Markdown lets through. */
 static void markdown_cell(GString *out, const char *text) {
-  g_auto(GStrv) parts = g_strsplit(text, "|", -1);
-  g_autofree char *escaped = g_strjoinv("\\|", parts);
-  g_string_append_printf(out, " %s |", escaped);
+  g_string_append_c(out, ' ');
+  for (const char *p = text; *p; p++) g_string_append_printf(out, *p == '|' || *p == '<' ? "\\%c" : "%c", *p);
+  g_string_append(out, " |");
 }
 
 void columns_markdown(GString *out, const GPtrArray *rows, const char *align) {

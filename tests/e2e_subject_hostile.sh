@@ -122,7 +122,7 @@ ENTRY(smashes) { char small[16]; hidden = small; memset(hidden, 7, 160 << 10); }
 ENTRY(beyond) { cell[4194304] = 1; }
 ENTRY(below) { cell[-4096 * 64] = 1; }
 ENTRY(member) { *(volatile char *)(uintptr_t)(0x10 + a) = 1; }
-ENTRY(paints) { stm_panic("two\nlines\033[31m \xc3\xa4 \xff \xc2\x9b"); }
+ENTRY(paints) { stm_panic("two\nlines\033[31m \xc3\xa4 \xff \xc2\x9b \xe2\x80\xae"); }
 ENTRY(errs) { errno = 5; stm_spin(); stm_panic(errno == 5 ? "mine" : "another's"); }
 ENTRY(spoils) { errno = 7; }
 #define E(name) {#name, "misdeed", name}
@@ -148,7 +148,7 @@ does smashes "access to 163840 bytes of its stack that end outside its memory"
 does beyond '(nearest: ce\x1bll + 4194304)'
 does below '(nearest: ce\x1bll - 262144)'
 does member "access to the address 0x10 outside its memory"
-does paints 'PANIC: two\nlines\x1b[31m ä \xff \xc2\x9b'
+does paints 'PANIC: two\nlines\x1b[31m ä \xff \xc2\x9b \xe2\x80\xae'
 for format in "run --json" "check" "check --json"; do
   # shellcheck disable=SC2086 # a command and its option
   check_status 1 "$STAMPEDE" $format run-paints.yaml
@@ -192,4 +192,18 @@ for compiler in gcc clang; do
   check_status 1 "$STAMPEDE" check branches-run.yaml --races
   for line in 7 8 11 12; do check_contains "branches.c:$line" "$OUT"; done
   check_lacks "branches.c:0" "$OUT"
+done
+
+# Names of its files: whatever they hold the subject is found, a trace finds it again, and no name reaches a terminal or a
+# table as it is.
+mini=$(realpath "$OLDPWD/$BUILD/tests/subjects/pgmini.so")
+storm=(connect-storm --set workload.clients=5 --set postgres.version=15 --set workload.iterations=2)
+for name in $'new\nline' $'es\e[31mc' 'co: lon' ' blank ' '#hash' 'ümlaut' "quo'te\"" '{x}' '%s' '~' null 'back\n' 'a|b`<x>'; do
+  cp "$mini" "$name.so"
+  check_status 0 "$STAMPEDE" run "${storm[@]}" --subject "$name.so" --trace t.jsonl
+  check_status 0 "$STAMPEDE" replay t.jsonl
+  check_status 0 "$STAMPEDE" compare "${storm[@]}" --repeat 1 --baseline "$name.so" --patch "./$name.so" --markdown
+  check "control characters of $(printf %q "$name")" test -z "$(tr -d '\n' <"$OUT" | LC_ALL=C tr -dc '\000-\037\177')"
+  check_status 0 "$STAMPEDE" compare "${storm[@]}" --repeat 1 --baseline "$name.so" --patch "./$name.so" --json
+  check "JSON with $(printf %q "$name")" jq -e '.cases | length == 1' "$OUT"
 done

@@ -133,7 +133,7 @@ static bool take_result(Flame *f, const char *path, JsonNode *root, GError **err
     if (JSON_NODE_HOLDS_OBJECT(row)) add_row(f, json_node_get_object(row));
   }
   if (f->root->weight) return true;
-  g_autofree char *what = g_strdup_printf("no %s were counted in this run", things[f->weight]);
+  g_autofree char *what = g_strdup_printf("no %s counted in this run", things[f->weight]);
   return wrong(error, path, what);
 }
 

@@ -83,10 +83,16 @@ static void settle_threads(Scenario *s) {
 
 /* In double quotes, which YAML and JSON write alike: a file's name may hold anything. Bytes of UTF-8 stay. */
 char *scenario_path_override(const char *key, const char *path, const char *base) {
-  char beyond_ascii[129] = {0};
-  for (int i = 0; i < 128; i++) beyond_ascii[i] = (char)(128 + i);
-  g_autofree char *absolute = g_canonicalize_filename(path, base), *escaped = g_strescape(absolute, beyond_ascii);
-  return g_strdup_printf("%s=\"%s\"", key, escaped);
+  g_autofree char *absolute = g_canonicalize_filename(path, base);
+  GString *out = g_string_new(key);
+  g_string_append(out, "=\"");
+  for (const char *p = absolute; *p; p++)
+    if (g_ascii_iscntrl(*p))
+      g_string_append_printf(out, "\\u%04x", (guint)*p);
+    else
+      g_string_append_printf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
+  g_string_append_c(out, '"');
+  return g_string_free(out, FALSE);
 }
 
 /* A path in the file is relative to the file, one of --set to the working directory. From here on it is absolute, also
