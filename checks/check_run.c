@@ -5,7 +5,6 @@
 #include "model/world/rng.h"
 #include "sim/expect.h"
 #include <string.h>
-#include <sys/resource.h>
 
 /* ---- what to judge ---- */
 
@@ -240,12 +239,6 @@ static bool tell(const App *app, const Scenario *s, CheckReport *r, const CheckO
   return tell_findings(app, s, r, o, error);
 }
 
-static double peak_rss_mb(void) {
-  struct rusage u;
-  getrusage(RUSAGE_SELF, &u);
-  return (double)u.ru_maxrss / 1024;
-}
-
 /* Lines of `expect` that other ways judge ask nothing of this one. */
 static bool asked(const Scenario *s) {
   for (guint i = 0, n = scenario_count(s, "expect"); i < n; i++)
@@ -286,7 +279,7 @@ CheckReport *check_run(const App *app, const Scenario *s, const CheckOptions *o,
     ok = o->verdicts_only || (expect_judge(s, "check", r->run, error) && tell(app, s, r, o, error));
     leave_open(s, r);
   }
-  r->peak_rss_mb = peak_rss_mb();
+  r->peak_rss_mb = run_peak_rss_mb();
   if (ok) return r;
   check_report_free(r);
   return NULL;

@@ -264,7 +264,7 @@ static bool pass(Run *r, GError **error) {
   return expect_judge(r->scenario, "run", r->result, error);
 }
 
-static double peak_rss_mb(void) {
+double run_peak_rss_mb(void) {
   struct rusage u;
   getrusage(RUSAGE_SELF, &u);
   return (double)u.ru_maxrss / 1024;
@@ -284,7 +284,7 @@ static RunResult *run_here(const Scenario *s, const RunOptions *o, GError **erro
   run_clear(&r);
   if (!result) return NULL;
   result->wall_ms = (double)(g_get_monotonic_time() - started) / 1e3;
-  result->peak_rss_mb = peak_rss_mb();
+  result->peak_rss_mb = run_peak_rss_mb();
   return result;
 }
 

@@ -27,6 +27,8 @@ enum { RUN_K = 1024 };
  */
 RunResult *run_scenario(const Scenario *s, const RunOptions *o, GError **error);
 
+double run_peak_rss_mb(void); /* of this process, so far */
+
 /* The header a trace of this scenario starts with. Free with run_trace_header_free. */
 TraceHeader *run_trace_header(const Scenario *s, const char *command, const char *subject, int64_t k);
 void run_trace_header_free(TraceHeader *h);

@@ -195,6 +195,7 @@ RunResult *live_run(const Scenario *s, const LiveOptions *o, GError **error) {
   bool ok = run(&l, error);
   clear(&l);
   l.result->wall_ms = (double)(g_get_monotonic_time() - started) / 1e3;
+  l.result->peak_rss_mb = run_peak_rss_mb();
   if (ok) return l.result;
   run_result_free(l.result);
   return NULL;
