@@ -92,6 +92,8 @@ static bool deaf(const Pooler *p, const Cancel *x) {
 
 Step cancel_finish(Pooler *p, Cancel *x) {
   bool waits_on = deaf(p, x);
+  if (!(x->flags & XF_FORWARDED)) child_back(p, x);
+  waits_on |= x->child;
   fence_over(p, x);
   carrier_done(p, x, true);
   if (!waits_on) cancel_tell_sender(p, x);
@@ -99,6 +101,13 @@ Step cancel_finish(Pooler *p, Cancel *x) {
   x->stage = X_HANDLE;
   if (!x->signal && !waits_on && !fence_goes_on(p, x)) *x = (Cancel){0};
   return step_done();
+}
+
+/* What it was for may be over, or still under way to the server. */
+void child_rested(Pooler *p, Cancel *x) {
+  child_back(p, x);
+  cancel_tell_sender(p, x);
+  if (!x->proc && !x->signal && !fence_goes_on(p, x)) *x = (Cancel){0};
 }
 
 Step cancel_ends(Pooler *p, Cancel *x, Outcome o) {

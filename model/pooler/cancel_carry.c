@@ -92,7 +92,10 @@ Step cancel_deliver(Pooler *p, Cancel *x, ProcId self) {
     fence_limit(p, x);
     if (x->pool != DIRECT && pool_config(p, x->pool)->ack == ACK_NONE) {
       fence_over(p, x);
-      cancel_tell_sender(p, x);
+      if (x->child)
+        watch_start(p, WATCH_CHILD, cancel_id(p, x), config_of(p)->node_gap_ns, false, 0, 0);
+      else
+        cancel_tell_sender(p, x);
     }
     if (fault_to(p, x) == FAULT_RESET || link_loses(p, LINK_CANCEL_TO_SERVER, x->host)) {
       outcome_keep(p, x, OUT_LOST, NULL);

@@ -15,6 +15,10 @@ Outcome cancel_dropped(const Pooler *p, const Cancel *x) {
   return OUT_DROPPED;
 }
 
+static guint first_pool(const Pooler *p, const Cancel *x) {
+  return pool_of(p, x->process, 0);
+}
+
 Step cancel_accept(Pooler *p, Cancel *x) {
   const PoolerConfig *c = config_of(p);
   guint i = 0;
@@ -26,6 +30,10 @@ Step cancel_accept(Pooler *p, Cancel *x) {
   x->stage = X_AUTH;
   said(p, x->proc, party_cancel(p, x), (Party){PARTY_POOLER, i}, "CancelRequest");
   if (p->processes[i].flags) return cancel_ends(p, x, OUT_LOST);
+  if (child_is_needed(p, first_pool(p, x))) {
+    x->pool = (uint16_t)first_pool(p, x);
+    x->stage = X_QUEUE;
+  }
   return step_ran();
 }
 
@@ -64,10 +72,6 @@ Step cancel_authenticate(Pooler *p, Cancel *x) {
   return step_ran();
 }
 
-static guint first_pool(const Pooler *p, const Cancel *x) {
-  return pool_of(p, x->process, 0);
-}
-
 /* The next pool, from x->cursor on, where there is something to cancel. */
 static LookedUp look(Pooler *p, Cancel *x) {
   for (; x->cursor < p->pools_each; x->cursor++) {
@@ -79,7 +83,7 @@ static LookedUp look(Pooler *p, Cancel *x) {
 
 static Step to_carrier(Pooler *p, Cancel *x) {
   const PoolConfig *c = pool_config(p, x->pool);
-  x->stage = c->carrier == CARRIER_UNLIMITED ? X_CONNECT : X_QUEUE;
+  x->stage = c->carrier == CARRIER_UNLIMITED || c->carrier == CARRIER_CHILD ? X_CONNECT : X_QUEUE;
   if (step_is(p, x->pool, POOLSTEP_CARRIER, DO_SKIP)) return cancel_ends(p, x, OUT_LOST);
   int64_t grace = c->fence == FENCE_RETIRE && !(x->flags & XF_TURN) ? MAX(c->fence_ns, 0) : 0;
   return wait_ns(grace + step_late(p, x->pool, POOLSTEP_CARRIER));
@@ -108,11 +112,17 @@ Step cancel_queue(Pooler *p, Cancel *x, ProcId self) {
   const PoolConfig *c = pool_config(p, x->pool);
   x->stage = X_PARKED;
   if (carrier_turn(p, x)) return step_ran();
-  int64_t limit = c->carrier == CARRIER_SEMAPHORE ? c->carrier_queue_ns : c->cancel_wait_timeout_ns;
+  int64_t limit = c->carrier == CARRIER_SEMAPHORE ? c->carrier_queue_ns
+                  : c->carrier == CARRIER_CHILD   ? NO_LIMIT
+                                                  : c->cancel_wait_timeout_ns;
   return cancel_waits(p, x, self, limit);
 }
 
 Step cancel_parked(Pooler *p, Cancel *x, ProcId self) {
+  if (x->child) { /* nobody has read it before */
+    x->stage = X_AUTH;
+    return step_ran();
+  }
   bool by_tick = pool_config(p, x->pool)->limits_by_tick && config_of(p)->tick_ns >= 0;
   if (by_tick && timer_fired(p->w, self) && !(x->flags & (XF_TURN | XF_EXPIRED))) {
     x->flags |= XF_EXPIRED;

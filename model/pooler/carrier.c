@@ -15,6 +15,7 @@ static bool free_slot(const Pooler *p, guint pool) {
   const PoolConfig *c = pool_config(p, pool);
   const Pool *pl = &p->pools[pool];
   if (c->carrier == CARRIER_SEMAPHORE) return pl->carriers < c->carrier_slots;
+  if (c->carrier == CARRIER_CHILD) return child_is_free(p, pool);
   if (pl->flags & PLF_ASLEEP || pl->opening || pl->attempts) return false;
   return pool_live(p, pool) < (guint)(c->carrier_slots * c->size);
 }
@@ -52,6 +53,11 @@ static void park(Pooler *p, const Cancel *x) {
 bool carrier_turn(Pooler *p, Cancel *x) {
   const Pool *pl = pool_at(p, x->pool);
   bool shared = openings_carry(p, x->pool);
+  if (child_is_needed(p, x->pool)) {
+    if (child_turn(p, x)) return true;
+    park(p, x);
+    return false;
+  }
   if (!shared && pl->n_parked == 0 && free_slot(p, x->pool)) return grant(p, x), true;
   park(p, x);
   if (shared) open_for_parked(p, x->pool);
@@ -73,6 +79,7 @@ void carrier_leave(Pooler *p, Cancel *x) {
 
 /* The first one parked gets a carrier, if one is to be had. */
 bool carrier_next(Pooler *p, guint pool) {
+  if (child_is_needed(p, pool)) return child_next(p, pool);
   if (openings_carry(p, pool)) return !pool_config(p, pool)->carrier_opens_once && open_for_parked(p, pool);
   if (pool_at(p, pool)->n_parked == 0 || !free_slot(p, pool)) return false;
   if (step_times(p, pool, POOLSTEP_TURN) == 0) return false;

@@ -69,6 +69,11 @@ bool pooler_config_valid(const PoolerConfig *c, GError **error) {
     if (c->pools[i].fence == FENCE_WAIT && c->fanout != FANOUT_FIRST)
       return wrong(error, "pool %s: fence: {hold_until: [T]} holds one server, and fanout goes on to others",
                    c->pools[i].name);
+    if (c->pools[i].carrier == CARRIER_CHILD && c->client_identity != CLIENT_REAL_KEY)
+      return wrong(error,
+                   "pool %s: carrier: child needs client_identity: real_key_passthrough, where a child has a client "
+                   "for all of its session",
+                   c->pools[i].name);
     if (c->client_identity == CLIENT_REAL_KEY && c->pools[i].mode != MODE_SESSION)
       return wrong(
           error, "pool %s: client_identity: real_key_passthrough needs pool_mode: session, as the key is the server's",

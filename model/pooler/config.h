@@ -48,9 +48,10 @@ typedef enum { ACK_NONE, ACK_EOF } Ack; /* fire_and_forget | wait_eof | {wait_eo
 typedef enum {
   CARRIER_UNLIMITED,
   CARRIER_ONE,
-  CARRIER_SEMAPHORE
+  CARRIER_SEMAPHORE,
+  CARRIER_CHILD
 } Carrier; /* unlimited | {one_at_a_time_cap: N} |
-              {semaphore: {slots, queue_timeout}} */
+              {semaphore: {slots, queue_timeout}} | child */
 typedef enum {
   FANOUT_FIRST,     /* first_match */
   FANOUT_ALL_STOP,  /* all_pools_stop_on_error */

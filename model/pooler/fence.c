@@ -73,7 +73,7 @@ void fence_end(Pooler *p, Server *s) {
   bool early = step_is(p, s->pool, POOLSTEP_UNFENCE, DO_EARLY);
   g_assert(s->fences > 0 || early);
   s->fences = early || s->fences == 0 ? 0 : (uint16_t)(s->fences - 1);
-  if (s->fences > 0 || s->state != SV_FENCED) return;
+  if (s->fences > 0 || s->state != SV_FENCED || child_has(p, s)) return;
   for (guint n = step_times(p, s->pool, POOLSTEP_UNFENCE); n > 0; n--) pool_unfence(p, s);
 }
 

@@ -62,7 +62,7 @@ static bool delivers_alone(const Pooler *p, const Cancel *x) {
 
 static bool goes_alone(const Pooler *p, const Cancel *x) {
   switch (x->stage) {
-  case X_ACCEPT: return config_of(p)->processes == 1;
+  case X_ACCEPT: return config_of(p)->processes == 1 && !child_is_needed(p, pool_of(p, 0, 0));
   case X_CONNECT: return connects_alone(p, x);
   case X_DELIVER: return delivers_alone(p, x);
   default: return false;

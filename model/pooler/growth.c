@@ -29,7 +29,7 @@ static guint under_way(const Pooler *p, guint pool) {
 static guint counted(const Pooler *p, guint pool) {
   bool opening = pool_config(p, pool)->pending & PENDING_OPENING;
   guint times = step_times(p, pool, POOLSTEP_COUNT_OPENING);
-  return pool_total(p, pool) + (opening ? p->pools[pool].opening * times : 0);
+  return pool_total(p, pool) + p->pools[pool].bare + (opening ? p->pools[pool].opening * times : 0);
 }
 
 /* As long as the one that has waited longest has waited for reserve_pool_timeout; the next one has to wait so long too.
@@ -212,7 +212,9 @@ static bool room_for_attempt(const Pooler *p, guint pool) {
 void pool_grow(Pooler *p, guint pool, Poke why) {
   const PoolConfig *c = pool_config(p, pool);
   Pool *pl = pool_at(p, pool);
-  if (p->shared->clients_left == 0) return;
+  while (child_next(p, pool)) {
+  }
+  if (p->shared->clients_left == 0 || child_awaited(p, pool)) return;
   if (why == POKE_REQUEST && c->poke == POKE_TICK) return;
   if (carrier_awaited(p, pool) && !c->carrier_opens_once) {
     carrier_next(p, pool);

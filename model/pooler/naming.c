@@ -105,7 +105,7 @@ Naming *naming_new(const Pooler *p) {
     n->may.pids = pids_mean_nothing(p);
     n->may.seqs = !watched && seqs_mean_nothing(p);
     n->may.servers = !watched && slots_mean_nothing(p, n->may.pids, n->may.seqs);
-    n->may.cancels = !p->q_fence;
+    n->may.cancels = !p->q_fence && !child_is_needed(p, pool_of(p, 0, 0)); /* a watch knows them by their numbers */
     n->may.owners = c->work.n_events == 0 && !steps_late(p, true);
     for (int i = 0; i < c->work.n_clients; i++) n->may.copies[i] = copies_alike(p, i);
   }

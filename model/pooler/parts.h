@@ -86,6 +86,7 @@ enum {
   WATCH_RESERVE,
   WATCH_BAN,
   WATCH_SPACED,
+  WATCH_CHILD,
   WATCH_SHUTDOWN
 };
 
@@ -236,9 +237,21 @@ bool fence_holds(const Pooler *p, const Server *s);
 void fence_limit(Pooler *p, const Cancel *x);
 bool fence_passes(const Pooler *p, const Cancel *x); /* generation_check, before the connect */
 bool carrier_turn(Pooler *p, Cancel *x);             /* false: it is parked */
-bool carrier_awaited(const Pooler *p, guint pool);   /* openings_carry: what comes up next is a cancel's */
-bool carrier_takes(Pooler *p, const Server *s);      /* it has come up; true: it is one's from now on */
-void carriers_expire(Pooler *p, guint process);      /* limits_by_tick: those whose time is over have waited enough */
+/* child.c: a cancel needs one of the pooler's processes, as a client does. */
+bool child_is_needed(const Pooler *p, guint pool);
+bool child_is_free(const Pooler *p, guint pool);
+bool child_turn(Pooler *p, Cancel *x);                  /* false: it stands in line */
+bool child_next(Pooler *p, guint pool);                 /* the first in line has one; if it is a cancel */
+Cancel *child_awaited(const Pooler *p, guint pool);     /* the cancel that is next in line; NULL */
+bool child_takes(Pooler *p, Server *s);                 /* what comes back is that of the next in line */
+void child_line_moves(Pooler *p, guint pool, guint at); /* the waiter at that place is gone */
+bool child_has(const Pooler *p, const Server *s);       /* a cancel's child does */
+void child_bereft(Pooler *p, guint pool, guint server); /* its connection is gone */
+void child_back(Pooler *p, Cancel *x);
+void child_rested(Pooler *p, Cancel *x);           /* cancel.c: it has slept: its cancel is over */
+bool carrier_awaited(const Pooler *p, guint pool); /* openings_carry: what comes up next is a cancel's */
+bool carrier_takes(Pooler *p, const Server *s);    /* it has come up; true: it is one's from now on */
+void carriers_expire(Pooler *p, guint process);    /* limits_by_tick: those whose time is over have waited enough */
 void carrier_done(Pooler *p, Cancel *x, bool well);
 void carrier_leave(Pooler *p, Cancel *x);
 void carrier_query_ended(Pooler *p, const Session *e); /* whose query has been answered */

@@ -103,7 +103,8 @@ static bool may_look(const Pooler *p, guint pool) {
   if (pl->flags & PLF_PAUSED || step_is(p, pool, POOLSTEP_CHECK_OUT, DO_SKIP)) return false;
   bool waits_its_turn =
       pool_config(p, pool)->waiters == WAITERS_FIFO && !step_is(p, pool, POOLSTEP_CHECK_OUT, DO_EARLY);
-  return !(pl->n_waiters && waits_its_turn);
+  bool cancels_before = child_is_needed(p, pool) && pl->n_parked;
+  return !((pl->n_waiters || cancels_before) && waits_its_turn);
 }
 
 bool pool_check_out(Pooler *p, Session *e, guint pool) {
@@ -149,6 +150,7 @@ static bool hand_off(Pooler *p, Server *s, guint at) {
   guint pool = s->pool;
   Session *e = &p->sessions[waiter_row(p, pool)[at] - 1];
   remove_at(waiter_row(p, pool), &pool_at(p, pool)->n_waiters, at);
+  child_line_moves(p, pool, at);
   if (e->wants != pool + 1 || e->mailbox) { /* it stands there, and does not wait: nobody gets the connection */
     server_state(p, s, SV_TAKEN);
     return false;
@@ -209,6 +211,10 @@ static void serve_all(Pooler *p, guint process) {
 void pool_put(Pooler *p, Server *s) {
   Pool *pl = pool_at(p, s->pool);
   const PoolConfig *c = pool_config(p, s->pool);
+  if (child_takes(p, s)) {
+    s->pc = SP_IDLE;
+    return;
+  }
   if (!(pl->flags & PLF_PAUSED) && lets_in(p, s->pool)) {
     push_idle(p, s);
     s->pc = SP_IDLE;

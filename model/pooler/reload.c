@@ -53,7 +53,8 @@ static void move_others(Pooler *p, guint from, guint to) {
   b->opening = (uint16_t)(b->opening + times * a->opening);
   b->carriers = (uint16_t)(b->carriers + times * a->carriers);
   b->attempts = (uint16_t)(b->attempts + times * a->attempts);
-  a->opening = a->carriers = a->attempts = 0;
+  b->bare = (uint16_t)(b->bare + a->bare);
+  a->opening = a->carriers = a->attempts = a->bare = 0;
   for (guint i = 0; i < p->n_cancels; i++)
     if (p->cancels[i].stage > X_LOOKUP && p->cancels[i].pool == from) p->cancels[i].pool = (uint16_t)to;
 }

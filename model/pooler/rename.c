@@ -66,6 +66,7 @@ static void move_cancels(Pooler *p, Naming *n) {
     x->session = (uint16_t)moved(n->session, x->session);
     x->asked = (uint16_t)moved(n->session, x->asked);
     x->server = (uint16_t)moved(n->server, x->server);
+    if (x->child != UINT16_MAX) x->child = (uint16_t)moved(n->server, x->child);
     x->backend = x->flags & XF_HANDLED ? 0 : (uint16_t)moved(n->backend[x->host], x->backend); /* read no more */
   }
 }

@@ -201,6 +201,7 @@ Step server_gone(Pooler *p, Server *s) {
   p->shared->sockets--;
   server_state(p, s, SV_FREE);
   fence_closed(p, s);
+  if (pool != DIRECT) child_bereft(p, pool, id);
   *s = (Server){0};
   if (p->q_age) queue_wake_all(p->w, p->q_age[id], 0);
   if (pool != DIRECT && pool_should_grow(p, pool)) tick_wake(p);

@@ -86,7 +86,9 @@ static uint64_t cancel_color(const Pooler *p, const Nameless *may, guint cancel)
   if (!may->pids) h = mix(h, x->pid | (uint64_t)x->secret << 32);
   if (!may->cancels) h = mix(h, cancel);
   h = mix(h, of_proc(p, x->proc) | of_proc(p, x->signal) << 8);
+  if (x->child) h = mix(h, x->child == UINT16_MAX ? 2 : 3);
   if (x->pool == DIRECT) return h;
+  if (x->ahead) h = mix(h, x->ahead);
   return mix(h, place_in(p->parked + (size_t)x->pool * p->row_parked, p->pools[x->pool].n_parked, cancel));
 }
 
@@ -129,6 +131,7 @@ static uint64_t cancel_target(const Pooler *p, const Colors *c, const Cancel *x)
 static uint64_t cancel_relations(const Pooler *p, const Colors *c, const Cancel *x, uint64_t h) {
   h = mix(mix(h, c->clients[x->client]), of_session(p, c->clients, x->session));
   h = mix(mix(h, cancel_target(p, c, x)), of_session(p, c->clients, x->asked));
+  if (x->child && x->child != UINT16_MAX) h = mix(h, of_server(c, x->child));
   if (!x->pid && x->secret) h = mix(h, of_key(p, c, x->pid, x->secret)); /* of a server that told no pid */
   if (x->stage > X_SENT && x->key_secret && real_key(p, x->pool)) h = mix(h, of_key(p, c, x->key_pid, x->key_secret));
   if (x->flags & XF_HANDLED || !x->backend) return h;

@@ -175,6 +175,7 @@ typedef struct {
   uint16_t pool;                /* of the carrier */
   uint16_t host, backend;       /* where it is going; backend + 1 once signalled */
   uint16_t hops, asked;         /* asked: session + 1 that the key found */
+  uint16_t ahead, child;        /* carrier: child: waiters before it in line; what it has: child.c */
   uint32_t key_pid, key_secret; /* what the client says */
   uint32_t pid, secret;         /* what the carrier says */
   ProcId proc, signal;
@@ -212,6 +213,7 @@ typedef struct {
   uint16_t opening, carriers, attempts; /* under way; carriers: sockets of cancels; attempts: not yet connected */
   uint16_t failures;
   uint16_t next_host, banned; /* bit i: its server i */
+  uint16_t bare;              /* children that a cancel has, and that have no connection (carrier: child) */
   TakenHead taken;
 } Pool;
 

@@ -168,6 +168,7 @@ static void due(Pooler *p, const Watch *t) {
     pool_grow(p, t->id, POKE_TICK);
     return;
   case WATCH_SPACED: old_one_due(p, t->id); return;
+  case WATCH_CHILD: child_rested(p, &p->cancels[t->id]); return;
   case WATCH_SHUTDOWN: shutdown_due(p); return;
   default: break;
   }
@@ -191,9 +192,9 @@ static Step watch_resume(World *w, ProcId self, void *locals) {
 
 static const char *watch_at(const World *w, const void *locals) {
   static const char *const names[] = {
-      "server_lifetime", "server_idle_timeout", "server_check_delay", "a late map", "a late unmap",
-      "a late unlink",   "a late unfence",      "server_login_retry", "fence",      "reserve_pool_timeout",
-      "ban_timeout",     "a kill apart",        "shutdown_timeout"};
+      "server_lifetime", "server_idle_timeout", "server_check_delay", "a late map",      "a late unmap",
+      "a late unlink",   "a late unfence",      "server_login_retry", "fence",           "reserve_pool_timeout",
+      "ban_timeout",     "a kill apart",        "a child sleeps",     "shutdown_timeout"};
   G_STATIC_ASSERT(G_N_ELEMENTS(names) == WATCH_SHUTDOWN + 1);
   (void)w;
   return names[((const Watch *)locals)->kind];

@@ -35,7 +35,7 @@ static bool forget_waiter(Pooler *p, const Session *e, guint pool) {
   uint16_t *row = waiter_row(p, pool), *n = &pool_at(p, pool)->n_waiters;
   bool found = false;
   for (guint i = *n; i-- > 0;)
-    if (row[i] == session_id(p, e) + 1) remove_at(row, n, i), found = true;
+    if (row[i] == session_id(p, e) + 1) remove_at(row, n, i), child_line_moves(p, pool, i), found = true;
   return found;
 }
 

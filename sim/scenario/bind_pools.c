@@ -102,7 +102,7 @@ static void bind_words(const Scenario *s, int entry, PoolConfig *c) {
   c->moves_pid = WORD("key_moves.of", "full", "pid");
   c->cancel_to_first = WORD("cancel_address", "pool", "first");
   c->ack = (Ack)WORD("ack", "fire_and_forget", "wait_eof");
-  c->carrier = (Carrier)WORD("carrier", "unlimited", "one_at_a_time_cap", "semaphore");
+  c->carrier = (Carrier)WORD("carrier", "unlimited", "one_at_a_time_cap", "semaphore", "child");
   c->queued_client = (QueuedClient)WORD("queued_client", "ignore", "dequeue_and_error");
   g_autofree char *reset = key_for(s, entry, "login_retry_reset");
   c->retry_after_carrier = scenario_bool(s, reset);

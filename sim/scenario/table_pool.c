@@ -191,9 +191,10 @@ static const KeyInfo rows[] = {
     {"@pool.ack", K_WORD | K_MAP | K_ONE, .dflt = "wait_eof", .words = "fire_and_forget wait_eof",
      .example = "pooler: {ack: wait_eof}", .about = "Is the server's EOF after a cancel waited for?"},
     {"@pool.ack.wait_eof", K_TIME, .example = "pooler: {ack: {wait_eof: 1s}}", .about = "At most so long."},
-    {"@pool.carrier", K_WORD | K_MAP | K_ONE, .dflt = "unlimited", .words = "unlimited",
+    {"@pool.carrier", K_WORD | K_MAP | K_ONE, .dflt = "unlimited", .words = "unlimited child",
      .example = "pooler: {carrier: {semaphore: {slots: 4, queue_timeout: 2s}}}",
-     .about = "How many connections may carry cancels at a time."},
+     .about = "How many connections may carry cancels at a time. child: as many as there are processes of the pooler that "
+              "hold no client, pool_size of them in all."},
     {"@pool.carrier.one_at_a_time_cap", K_INT, .lo = "1", .hi = "100",
      .example = "pooler: {carrier: {one_at_a_time_cap: 2}}",
      .about = "One opening at a time, and no more than so many times pool_size, carriers included."},
