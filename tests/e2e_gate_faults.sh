@@ -84,6 +84,26 @@ wrong spin "is stuck, and waits for nothing: it computes" stuck
 wrong garbage "writes garbage to client" garbage
 wrong rubbish "writes garbage to server" garbage
 wrong leak "leaks descriptors" leaks
+# What they print fills no disk: its middle is left out, also of what is little each time. printed: MiB at most.
+printed() {
+  local most=0 now
+  "$STAMPEDE" live "$crowd" --pooler "$(as "$1")" "${adapter[@]}" --patience "$2" >"$OUT" 2>"$ERR" &
+  local tool=$!
+  while kill -0 "$tool" 2>/dev/null; do
+    now=$(du -sm "$TMPDIR" 2>/dev/null | cut -f1)
+    ((most = now > most ? now : most))
+    sleep 0.05
+  done
+  wait "$tool"
+  status=$?
+  check "$1: status $status" test "$status" = "$3"
+  check "$1 printed $most MiB at a time" test "$most" -lt "$4"
+}
+printed chatter 3 1 1500
+check_contains "its last words:"
+check_contains "of many"
+printed loud 10 0 30
+nothing_left "after poolers that print"
 # cut_off FAULT OK ERROR REFUSED WHEN: a pooler that closes its client without a word has given it an error, and it is
 # counted as such. A sound tiny does so when the server goes.
 cut_off() {

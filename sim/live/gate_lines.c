@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SLICE_MS = 100, THREAD_US = 50 };
+enum { SLICE_MS = 100, THREAD_US = 50, QUIET_LOOKS = 256 };
 
 /* All that were made have been: each before its maker's report. A line that is heard in slices, so that the end of the
  * first process is seen even where a program of its keeps the line open. */
@@ -129,6 +129,7 @@ static bool hear(LiveGate *g, guint at, gint64 end) {
     if (n == (ssize_t)sizeof l->said) return heard(g, at), true;
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return line_ends(g, at, end), true;
     gate_await_ends(g, -1, 0);
+    gate_bound_logs(g);
     if (unheard_end(g)) return true;
     if (gate_left_ms(end) == 0 || gate_interrupted(g)) return false;
   }
@@ -142,7 +143,8 @@ static bool is_awaited(const LiveGate *g) {
 }
 
 static bool await_first(LiveGate *g, gint64 end) {
-  bool comes = gate_await_ends(g, g->listener, gate_left_ms(end));
+  bool comes = gate_await_ends(g, g->listener, MIN(gate_left_ms(end), SLICE_MS));
+  gate_bound_logs(g);
   if (comes) greet(g);
   return !gate_interrupted(g) && (comes || unheard_end(g) || gate_left_ms(end) > 0);
 }
@@ -183,6 +185,11 @@ static GateState is_stuck(LiveGate *g) {
   return GATE_STUCK;
 }
 
+/* Also what it prints a little of in each turn. */
+static void bound_at_times(LiveGate *g) {
+  if (++g->quiet % QUIET_LOOKS == 0) gate_bound_logs(g);
+}
+
 GateState gate_settle_lines(LiveGate *g) {
   gint64 end = g_get_monotonic_time() + (gint64)g->config.patience_ms * 1000;
   while (!gate_tell_end(g) && gate_any_there(g)) {
@@ -193,7 +200,7 @@ GateState gate_settle_lines(LiveGate *g) {
     if (next)
       go(next);
     else if (at < 0 && !awaited)
-      return GATE_QUIET;
+      return bound_at_times(g), GATE_QUIET;
     else if (at >= 0 ? !hear(g, (guint)at, end) : !await_first(g, end))
       return is_stuck(g);
   }

@@ -85,6 +85,7 @@ GateState gate_settle_ungated(LiveGate *g) {
     if (gate_tell_end(g) || !gate_any_there(g)) return GATE_ENDED;
     Look now = look(g);
     g->steps++;
+    gate_bound_logs(g);
     if (!last.runs && !now.runs && last.switches == now.switches) return GATE_QUIET;
     last = now;
   }

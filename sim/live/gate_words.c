@@ -95,16 +95,6 @@ char *live_gate_words(LiveGate *g, GateState s) {
   return g_strdup_printf("ended with status %d", WEXITSTATUS(status));
 }
 
-char *live_gate_log_tail(const LiveGate *g, guint lines) {
-  g_autofree char *text = NULL;
-  if (!g_file_get_contents(GATE_MEMBER(g, g->last)->log, &text, NULL, NULL)) return g_strdup("");
-  g_strchomp(text);
-  char *from = text + strlen(text);
-  for (guint seen = 0; from > text; from--)
-    if (from[-1] == '\n' && ++seen == lines) break;
-  return g_utf8_make_valid(from, -1);
-}
-
 guint live_gate_descriptors(const LiveGate *g, guint member) {
   pid_t pid = GATE_MEMBER(g, member)->pid;
   g_autofree char *path = g_strdup_printf("/proc/%d/fd", pid);

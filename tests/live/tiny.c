@@ -46,10 +46,13 @@ typedef enum {
   FORGET,  /* no fault: a cancel is sent on, and both its connections are closed at once */
   SHUT,    /* closes each client at once, as it comes */
   SEVER,   /* closes a client that asks something, once it is logged in */
+  CHATTER, /* prints for ever */
+  LOUD,    /* prints two megabytes for each client, from the first */
   FAULTS
 } Fault;
-static const char *const faults[FAULTS] = {"",     "refuse", "absent", "crash", "hang",   "spin", "garbage", "rubbish",
-                                           "leak", "stuck",  "ring",   "leave", "forget", "shut", "sever"};
+static const char *const faults[FAULTS] = {"",        "refuse",  "absent", "crash",   "hang", "spin",
+                                           "garbage", "rubbish", "leak",   "stuck",   "ring", "leave",
+                                           "forget",  "shut",    "sever",  "chatter", "loud"};
 
 typedef struct {
   int fd, peer; /* peer: the other side's descriptor */
@@ -150,6 +153,12 @@ static void watch(int epoll, int fd, int peer) {
   if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) != 0) die("epoll_ctl");
 }
 
+static void print_many(void) {
+  enum { MANY = 16384 };
+  for (int i = 0; i < MANY; i++) printf("client %d, line %d of many: %079d\n", tiny.clients, i, 0);
+  fflush(stdout);
+}
+
 static void goes_wrong(int client) {
   static const char nonsense[] = "\0\0\0\0 what is this? \377\377\377\377\377";
   struct stat st;
@@ -157,6 +166,7 @@ static void goes_wrong(int client) {
   if (tiny.fault == GARBAGE && write(client, nonsense, sizeof nonsense) < 0) die("write");
   if (tiny.fault == HANG && stat("fifo", &st) == 0 && open("fifo", O_RDONLY) < 0) die("open");
   while (tiny.fault == SPIN) continue;
+  while (tiny.fault == CHATTER) print_many();
 }
 
 static void take(int epoll, int client) {
@@ -165,6 +175,7 @@ static void take(int epoll, int client) {
     return;
   }
   int server = to_server();
+  if (tiny.fault == LOUD) print_many();
   if (tiny.clients >= LATE) goes_wrong(client);
   if (tiny.clients >= LATE && tiny.fault == RUBBISH && write(server, "GET / HTTP/1.1\r\n\r\n", 18) < 0) die("write");
   fcntl(client, F_SETFL, O_NONBLOCK);
