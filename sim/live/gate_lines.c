@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SLICE_MS = 100, THREAD_US = 50, QUIET_LOOKS = 256 };
+enum { SLICE_MS = 100, THREAD_US = 50, QUIET_LOOKS = 4 };
 
 /* All that were made have been: each before its maker's report. A line that is heard in slices, so that the end of the
  * first process is seen even where a program of its keeps the line open. */
