@@ -13,7 +13,7 @@ typedef struct {
 
 typedef struct {
   int32_t pid;
-  int fd; /* pidfd */
+  int fd; /* pidfd; -1: none can be had */
   guint lines;
   guint member; /* that made it, or is it */
 } GateProcess;
@@ -21,7 +21,7 @@ typedef struct {
 typedef struct {
   char *dir, *log;
   pid_t pid;  /* 0: none, or reaped */
-  int ended;  /* a pidfd; -1: none */
+  int ended;  /* a pidfd; -1: none, or none can be had */
   int status; /* once it has ended */
   bool came;  /* a process of it has said that it is there */
   bool told;  /* its end has been told, or none is to be */
@@ -73,10 +73,15 @@ GateProcess *gate_process_of(LiveGate *g, int32_t pid);          /* NULL */
 void gate_process_joins(LiveGate *g, int32_t pid);               /* with a line */
 void gate_process_ends(LiveGate *g, GateProcess *p, gint64 end); /* with its last line */
 void gate_process_lends(LiveGate *g, int32_t pid);               /* its line is another program's now */
-bool gate_stat(const char *pid, pid_t *parent, pid_t *group);    /* false: there is no such process */
+char gate_stat(const char *pid, pid_t *parent, pid_t *group); /* its state's letter; '\0': there is no such process */
 bool gate_interrupted(const LiveGate *g);
 void gate_reap(LiveGate *g, guint member, bool wait);
-/* Until one of them ends, which is reaped, or there is something at `listener` (-1: at none): that is true. */
+
+/* gate_ends.c */
+int gate_pidfd(pid_t pid); /* -1, errno: there is none, or no such process */
+/* True: it has ended, reaped or not. fd: its pidfd; -1: it is looked for. */
+bool gate_await_end(pid_t pid, int fd, int ms);
+/* Until one of the members ends, which is reaped, or there is something at `listener` (-1: at none): that is true. */
 bool gate_await_ends(LiveGate *g, int listener, int ms);
 
 /* gate_lines.c */

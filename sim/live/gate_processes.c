@@ -1,11 +1,9 @@
 /* gate_processes.c - the processes of a pooler: whose they are, what is left of them when their member has ended. Why a
  * child's end is not missed by its parent: gate_lines.c. */
 #include "sim/live/gate_parts.h"
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,12 +15,12 @@ GateProcess *gate_process_of(LiveGate *g, int32_t pid) {
   return NULL;
 }
 
-bool gate_stat(const char *pid, pid_t *parent, pid_t *group) {
+char gate_stat(const char *pid, pid_t *parent, pid_t *group) {
   g_autofree char *path = g_strdup_printf("/proc/%s/stat", pid), *text = NULL;
-  if (!g_file_get_contents(path, &text, NULL, NULL)) return false;
+  if (!g_file_get_contents(path, &text, NULL, NULL)) return '\0';
   const char *after = strrchr(text, ')'); /* a program may be called anything */
   char state;
-  return after && sscanf(after + 1, " %c %d %d", &state, parent, group) == 3;
+  return after && sscanf(after + 1, " %c %d %d", &state, parent, group) == 3 ? state : '\0';
 }
 
 static pid_t parent_of(pid_t pid) {
@@ -50,15 +48,10 @@ void gate_process_joins(LiveGate *g, int32_t pid) {
     p->lines++;
     return;
   }
-  GateProcess one = {.pid = pid, .fd = (int)syscall(SYS_pidfd_open, pid, 0), .lines = 1, .member = whose(g, pid)};
+  GateProcess one = {.pid = pid, .fd = gate_pidfd(pid), .lines = 1, .member = whose(g, pid)};
   g_array_append_val(g->processes, one);
   GATE_MEMBER(g, one.member)->came = true; /* perhaps a program that its first process started before it came itself */
   if (gate_member_of(g, pid) < 0) gate_sweeper_tell(g, pid, GATE_THERE);
-}
-
-static bool ready(int fd, int ms) {
-  struct pollfd on = {.fd = fd, .events = POLLIN};
-  return fd < 0 || poll(&on, 1, ms) > 0;
 }
 
 bool gate_interrupted(const LiveGate *g) {
@@ -71,13 +64,13 @@ int gate_left_ms(gint64 end) {
 }
 
 void gate_process_ends(LiveGate *g, GateProcess *p, gint64 end) {
-  ready(p->fd, gate_left_ms(end));
+  gate_await_end(p->pid, p->fd, gate_left_ms(end));
   int own = gate_member_of(g, p->pid);
   pid_t group = GATE_MEMBER(g, p->member)->pid;
   if (group) kill(-group, 0); /* the barrier, above */
   if (p->fd >= 0) close(p->fd);
   if (own >= 0)
-    gate_reap(g, (guint)own, ready(GATE_MEMBER(g, own)->ended, gate_left_ms(end)));
+    gate_reap(g, (guint)own, gate_await_end(p->pid, GATE_MEMBER(g, own)->ended, gate_left_ms(end)));
   else
     gate_sweeper_tell(g, p->pid, GATE_GONE);
   g_array_remove_index(g->processes, (guint)(p - (GateProcess *)(void *)g->processes->data));
@@ -116,15 +109,4 @@ void gate_reap(LiveGate *g, guint member, bool wait) {
   m->pid = 0;
   if (m->ended >= 0) close(m->ended);
   m->ended = -1;
-}
-
-bool gate_await_ends(LiveGate *g, int listener, int ms) {
-  struct pollfd on[1 + g->members->len];
-  guint n = g->members->len;
-  on[n] = (struct pollfd){.fd = listener, .events = POLLIN};
-  for (guint i = 0; i < n; i++) on[i] = (struct pollfd){.fd = GATE_MEMBER(g, i)->ended, .events = POLLIN};
-  if (poll(on, n + 1, ms) <= 0) return false;
-  for (guint i = 0; i < n; i++)
-    if (on[i].revents) gate_reap(g, i, true);
-  return on[n].revents != 0;
 }

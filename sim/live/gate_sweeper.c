@@ -137,7 +137,7 @@ static void __attribute__((noreturn)) sweep(int from, int to, uid_t owner) {
   static const int deaf[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
   for (guint i = 0; i < G_N_ELEMENTS(deaf); i++) signal(deaf[i], SIG_IGN);
   setsid();
-  const char *dir = make_directory(to);
+  g_autofree char *dir = make_directory(to);
   close_all_but(from);
   for (;;) {
     Told t;
@@ -150,6 +150,7 @@ static void __attribute__((noreturn)) sweep(int from, int to, uid_t owner) {
   for (guint i = 0; i < m.n; i++) remove_faketime(m.all[i]);
   for (guint i = 0; i < MIN(m.n_ended, MEMBERS_MOST); i++) remove_faketime(m.ended[i]);
   if (dir) nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  g_clear_pointer(&dir, g_free);
   _exit(0);
 }
 
