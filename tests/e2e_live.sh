@@ -27,6 +27,10 @@ check_status 0 "$STAMPEDE" live lost-wakeup-good --pooler "$pooler"
 check_contains "not judged no-lost-wakeup holds (saw unknown)"
 check_contains "the pooler's console does not show it"
 
+# Two pools of one database, a user each, by whom a server connection is told apart: with a cap of one both are judged right.
+check_status 0 "$STAMPEDE" live s29-shared-cap-small-good --pooler "$pooler"
+check_contains "met     pool-accounting holds (saw not-violated)"
+
 # The fence as live.md observed it: the waiter is served only after the server has closed the cancel's connection.
 check_status 0 "$STAMPEDE" live tests/live/cancel-in-flight.yaml --pooler "$pooler" --trace "$SCRATCH/first"
 check "q2 is forwarded in the step after the cancel's end" \

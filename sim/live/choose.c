@@ -56,6 +56,14 @@ static uint64_t pool_bit(const Live *l, guint pool) {
   return shared ? 1 : bit(POOLS, POOL_BITS, pool);
 }
 
+/* Before it has said who it is it may be of any pool of its database. */
+static uint64_t pools_of(const Live *l, const Conn *c) {
+  uint64_t all = 0;
+  for (guint i = 0; i < (guint)l->config->n_pools; i++)
+    if (host_may_be_of(l, c, i)) all |= pool_bit(l, i);
+  return all;
+}
+
 static uint64_t of_client(const Live *l, guint client) {
   const Player *p = PLAYER(l, client);
   return bit(CLIENTS, CLIENT_BITS, client) | pool_bit(l, (guint)p->def->pool);
@@ -63,7 +71,7 @@ static uint64_t of_client(const Live *l, guint client) {
 
 static uint64_t of_server(const Live *l, Doing what, guint conn) {
   const Conn *c = CONN(l, conn);
-  uint64_t pool = pool_bit(l, c->pool), host = bit(HOSTS, HOST_BITS, c->owner), own = bit(CONNS, CONN_BITS, conn);
+  uint64_t pool = pools_of(l, c), host = bit(HOSTS, HOST_BITS, c->owner), own = bit(CONNS, CONN_BITS, conn);
   switch (what) {
   case DO_START:
   case DO_END: return own | (l->locks->len ? host : 0);

@@ -62,12 +62,13 @@ static bool is_carrier(const Live *l, const Listener *at) {
   guint waiting = 0, carriers = 0;
   for (guint i = 0; i < l->sent->len; i++) {
     const Sent *x = SENT(l, i);
-    waiting += x->at_pooler && (guint)PLAYER(l, x->client)->def->pool == at->pool && (any || x->process == at->process);
+    guint database = adapter_database(l->config, (guint)PLAYER(l, x->client)->def->pool);
+    waiting += x->at_pooler && database == at->pool && (any || x->process == at->process);
   }
   for (guint i = 0; i < l->conns->len; i++) {
     const Conn *c = CONN(l, i);
-    carriers +=
-        c->kind == CONN_SERVER && c->fd >= 0 && c->pool == at->pool && c->carrier && (any || c->process == at->process);
+    bool here = c->kind == CONN_SERVER && c->fd >= 0 && adapter_database(l->config, c->pool) == at->pool;
+    carriers += here && c->carrier && (any || c->process == at->process);
   }
   return waiting > carriers;
 }

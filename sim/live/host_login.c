@@ -1,6 +1,7 @@
 /* host_login.c - a startup packet at a server: a backend with a pid and a secret, as the scenario gives them, or none.
  */
 #include "sim/live/live.h"
+#include <string.h>
 
 static const ServerConfig *server_of(const Live *l, const Conn *c) {
   return &l->config->servers[c->owner];
@@ -86,11 +87,25 @@ static void gets_backend(Live *l, guint conn, guint pid) {
   live_at(l, l->now + live_draw(l, &s->login) + live_draw(l, &s->login_cpu), DO_LOGIN, conn, 0);
 }
 
+/* Pools of one database are told apart by who logs in. */
+static void knows_pool(const Live *l, Conn *c) {
+  const char *user = backend_start_option(c->backend, "user");
+  for (guint i = 0; i < (guint)l->config->n_pools && !c->pool_known; i++) {
+    c->pool_known = host_may_be_of(l, c, i) && strcmp(adapter_login(l->config, i), user) == 0;
+    if (c->pool_known) c->pool = i;
+  }
+}
+
+bool host_may_be_of(const Live *l, const Conn *c, guint pool) {
+  return c->pool_known ? c->pool == pool : c->pool == adapter_database(l->config, pool);
+}
+
 void host_logs_in(Live *l, guint conn) {
   Conn *c = CONN(l, conn);
   const ServerConfig *s = server_of(l, c);
   bool full = s->max_connections && backends(l, c->owner) >= (guint)s->max_connections;
   c->number = ++HOST(l, c->owner)->number;
+  if (c->direct < 0) knows_pool(l, c);
   g_autofree char *name = host_name(l, conn), *peer = host_peer(l, conn);
   live_said(l, peer, name, "StartupMessage", backend_start_option(c->backend, "database"));
   guint pid = full ? 0 : next_pid(l, c->owner);

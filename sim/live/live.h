@@ -44,7 +44,7 @@ typedef struct {
   ConnKind kind;
   int fd;        /* -1: closed */
   guint owner;   /* client, sent cancel, or index of its postmaster */
-  guint pool;    /* of a server's */
+  guint pool;    /* of a server's; of several of one database the first, until it has said who it is */
   guint process; /* of the pooler's: whose it is */
   guint number;  /* of a server's connections, from 1: how a trace names it; 0: a cancel, or not logged in */
   Wired *wired;
@@ -52,6 +52,7 @@ typedef struct {
   GByteArray *outbox;   /* a client's, under way */
   guint planned;        /* of what runs: events that are to come; of no consequence once it is closed */
   bool open, welcome;   /* a server's: the connect is over; logged in */
+  bool pool_known;      /* a server's: it has */
   bool carrier;         /* a server's: opened while a cancel waited for one */
   int64_t came_ns;      /* when it was */
   int direct;           /* of a server's: who is there without a pooler between, a client; -1 */
@@ -282,6 +283,7 @@ guint host_direct(Live *l, guint client, guint session, guint server); /* conn o
 /* host_login.c */
 Backend *host_new_backend(Live *l, guint conn);
 void host_logs_in(Live *l, guint conn);
+bool host_may_be_of(const Live *l, const Conn *c, guint pool); /* a server's connection */
 void host_welcome(Live *l, guint conn);
 void host_turns_away(Live *l, guint conn, const char *why); /* it has been told so, in what its backend has to send */
 

@@ -32,7 +32,7 @@ static bool sets_wrong(const PoolTables *t, const PoolSeen *p, guint row, GStrin
   for (guint i = 0; i < G_N_ELEMENTS(sets); i++) sum += number(t->pools, row, sets[i]);
   guint least = has(t->pools, "sv_active_cancel") ? p->sockets : p->sockets - p->carriers;
   guint most = (cancels || p->carriers ? 2 : 1) * (p->size + p->reserve);
-  if (sum < least || sum > p->sockets)
+  if (sum < least || sum > p->sockets + p->maybe)
     g_string_printf(why, "pool %s: its sets add up to %u server connections, %u are open", p->name, sum, p->sockets);
   else if (sum > most && p->size)
     g_string_printf(why, "pool %s: %u server connections, %u allowed", p->name, sum, most);
@@ -128,6 +128,13 @@ char *pools_figures(Live *l, guint process) {
   return text;
 }
 
+/* Not until it has said who it is, where several share a database. */
+static bool is_surely_of(const Live *l, const Conn *x, guint pool) {
+  for (guint i = 0; i < (guint)l->config->n_pools; i++)
+    if (i != pool && host_may_be_of(l, x, i)) return false;
+  return true;
+}
+
 static PoolSeen seen(const Live *l, guint process, guint pool) {
   const PoolConfig *c = &l->config->pools[pool];
   PoolSeen p = {.name = c->name,
@@ -137,9 +144,12 @@ static PoolSeen seen(const Live *l, guint process, guint pool) {
                 .reserve = (guint)c->reserve};
   for (guint i = 0; i < l->conns->len; i++) {
     const Conn *x = CONN(l, i);
-    if (x->kind != CONN_SERVER || x->fd < 0 || x->direct >= 0 || x->pool != pool || x->process != process) continue;
-    p.sockets++;
-    p.carriers += x->carrier;
+    if (x->kind != CONN_SERVER || x->fd < 0 || x->direct >= 0 || x->process != process) continue;
+    if (!host_may_be_of(l, x, pool)) continue;
+    bool sure = is_surely_of(l, x, pool);
+    p.sockets += sure;
+    p.carriers += sure && x->carrier;
+    p.maybe += !sure;
   }
   return p;
 }

@@ -11,7 +11,7 @@ typedef struct {
 /* What the driver knows of a pool: its sockets are counted by who sits at their other end. */
 typedef struct {
   const char *name, *database, *user;
-  guint size, reserve, sockets, carriers;
+  guint size, reserve, sockets, carriers, maybe; /* maybe: sockets beside these, of this pool or another */
 } PoolSeen;
 
 /* Who is there, a line each: members of pools by their set, servers' and clients' connections by their state, sorted.
