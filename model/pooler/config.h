@@ -69,7 +69,15 @@ typedef enum { HANDOFF_CONFIRM, HANDOFF_RECORD } Handoff; /* handoff: confirm | 
 typedef enum { POKE_REQUEST, POKE_TICK, POKE_EACH } Poke; /* growth.poke: request | tick | each_opening */
 enum { PENDING_OPENING = 1, PENDING_CHECKED = 2, PENDING_CLEANING = 4 }; /* growth.pending: a set */
 typedef enum { CLEARS_NONE, CLEARS_TRANSACTION, CLEARS_SESSION } Clears; /* own.clears */
-typedef enum { REACT_ERROR, REACT_WAIT, REACT_RETRY, REACT_CANCEL, REACT_CLOSE, REACT_FATAL } React; /* react.X */
+typedef enum {
+  REACT_ERROR,
+  REACT_WAIT,
+  REACT_RETRY,
+  REACT_CANCEL,
+  REACT_CLOSE,
+  REACT_FATAL,
+  REACT_SPEND
+} React; /* react.X */
 typedef enum { BALANCE_ROUND_ROBIN, BALANCE_RANDOM, BALANCE_FIRST } Balance;
 
 typedef struct {
@@ -121,7 +129,7 @@ typedef struct {
     int64_t limit_ns; /* own.limit */
   } own;
   struct {
-    React refused, offline, client_eof, unexpected;
+    React refused, offline, client_eof, unexpected, lost;
   } react;
   ServerIdentity server_identity;
   int identity_bytes, identity_width; /* pid_secret_var's bytes; unique_seq's width in bits */
@@ -156,6 +164,7 @@ typedef struct {
   bool retry_from_start;    /* login_retry_from: attempt; server_login_retry counts from its start, not its failure */
   bool fast_fail;           /* fast_fail: refused where the last login failed and no server connection is there */
   bool waiters_unread;      /* waiters_unread: who waits is not read from, and its leaving is not seen */
+  bool key_needed;          /* server_key: needed; a login at a server that sends no BackendKeyData has failed */
   bool min_evicts;          /* min_evicts: openings for min_pool_size evict under a shared cap (S26) */
   QueuedClient queued_client;
   StepChange steps[POOLSTEP_COUNT];

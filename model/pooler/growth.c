@@ -236,8 +236,9 @@ void pool_grow(Pooler *p, guint pool, Poke why) {
 
 /* ---- after it ---- */
 
+/* A child has its own client to tell; the others have theirs. */
 static void refuse_waiters(Pooler *p, guint pool) {
-  while (pool_at(p, pool)->n_waiters) {
+  for (guint n = child_is_needed(p, pool) ? 1 : UINT16_MAX; n > 0 && pool_at(p, pool)->n_waiters; n--) {
     Session *e = &p->sessions[p->waiters[(size_t)pool * p->row_waiters] - 1];
     e->flags |= SEF_OFFLINE;
     pool_dequeue(p, e);

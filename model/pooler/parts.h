@@ -130,6 +130,7 @@ void session_answer(Pooler *p, Session *e, QueryResult r);
 void session_wake(Pooler *p, Session *e, int64_t after_ns);
 void session_end(Pooler *p, Session *e, bool goodbye); /* by the client */
 void session_close(Pooler *p, Session *e);
+void session_server_died(Pooler *p, Session *e, const Server *s); /* react.lost */
 void session_error_closes(Pooler *p, Session *e); /* by the pooler, where an error of its own ends the connection */
 bool session_waits_for_welcome(const Pooler *p, const Session *e);
 Server *session_server(const Pooler *p, const Session *e, guint pool);

@@ -114,6 +114,7 @@ static Step ready(Pooler *p, Server *s, ProcId self) {
     session_connected(p, &p->sessions[s->owner - 1], s);
   } else {
     s->seq = ++p->processes[pool_process(p, s->pool)].seq;
+    if (s->pid == 0 && pool_config(p, s->pool)->key_needed) return failed(p, s);
     server_watch(p, s);
     pool_opened(p, s, true);
   }

@@ -162,6 +162,7 @@ void server_die(Pooler *p, Server *s, bool silent) {
     server_unexpected(p, s);
   else
     server_interrupt(p, s);
+  if (s->state == SV_TAKEN && s->owner) session_server_died(p, &p->sessions[s->owner - 1], s);
 }
 
 /* Bytes or EOF that nobody waits for, on an idle connection. */

@@ -106,9 +106,10 @@ void session_connected(Pooler *p, Session *e, const Server *real) {
   client_wake(p, session_client(p, e), link_delay(p, LINK_CLIENT_TO_POOLER, 0));
 }
 
-static void let_go(Pooler *p, Server *s) {
+static void let_go(Pooler *p, Server *s, bool rude) {
   s->owner = 0;
   React r = s->pool == DIRECT ? REACT_CLOSE : pool_config(p, s->pool)->react.client_eof;
+  if (r == REACT_SPEND && rude) s->flags |= SVF_SPENT;
   if (s->pc == SP_IDLE && s->pool != DIRECT) {
     pool_release(p, s);
     server_settle(p, s);
@@ -132,7 +133,7 @@ static Step closed(Pooler *p, Session *e) {
     const PgBackend *b = server_backend(p, s);
     if (b && b->open) s->flags |= SVF_DIRTY;
     session_drop(e, server_id(p, s));
-    let_go(p, s);
+    let_go(p, s, e->flags & SEF_RUDE);
   }
   session_state(p, e, CL_NONE);
   p->shared->sessions--;
@@ -156,12 +157,20 @@ void session_error_closes(Pooler *p, Session *e) {
   if (pool_config(p, e->pool)->error_closes) session_close(p, e);
 }
 
+/* Its server has died under it while it asked nothing. */
+void session_server_died(Pooler *p, Session *e, const Server *s) {
+  if (s->pool == DIRECT || e->request != REQ_NONE || pool_config(p, s->pool)->react.lost != REACT_CLOSE) return;
+  pooler_mark(p, POOLER_CLIENT_ERROR, "%s is told that its server is gone", pooler_session_name(p, session_id(p, e)));
+  session_close(p, e);
+}
+
 /* By the client. Where its link is cut, or its end not seen, the pooler learns nothing of it. */
 void session_end(Pooler *p, Session *e, bool goodbye) {
   if (e->state == CL_NONE || e->request == REQ_CLOSE || e->flags & (SEF_ORPHAN | SEF_ENDS | SEF_LEFT)) return;
   LinkFault fault = e->pool == DIRECT ? FAULT_NONE : link_fault(p, LINK_CLIENT_TO_POOLER, 0);
   bool unseen = fault == FAULT_SILENT || (fault == FAULT_NO_EOF && !goodbye);
   bool unread = e->state == CL_QUEUED && pool_config(p, e->pool)->waiters_unread && !e->mailbox;
+  if (!goodbye && e->pool != DIRECT && pool_config(p, e->pool)->react.client_eof == REACT_SPEND) e->flags |= SEF_RUDE;
   if (unseen)
     e->flags |= SEF_ORPHAN;
   else if (unread && !goodbye)

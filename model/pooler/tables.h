@@ -89,7 +89,8 @@ enum {
   SEF_ORPHAN = 64,   /* gone, and the pooler does not know */
   SEF_EXPIRED = 128, /* its limit of waiting is over, and the pass has not seen it yet */
   SEF_ENDS = 256,    /* its client's end stands behind a request that the pooler has not read */
-  SEF_LEFT = 512     /* its client has gone without a word, and the pooler reads nothing before its turn */
+  SEF_LEFT = 512,    /* its client has gone without a word, and the pooler reads nothing before its turn */
+  SEF_RUDE = 1024    /* its client said no goodbye (react.client_eof: spend) */
 };
 typedef struct {
   uint8_t state, pc, request, result;

@@ -79,7 +79,7 @@ static guint word(const Scenario *s, int entry, const char *name, const char *co
   return scenario_choice(s, key, words);
 }
 #define WORD(name, ...) word(s, entry, name, (const char *const[]){__VA_ARGS__, NULL})
-#define REACT(name)     (React) WORD("react." name, "error", "wait", "retry", "cancel", "close", "fatal")
+#define REACT(name)     (React) WORD("react." name, "error", "wait", "retry", "cancel", "close", "fatal", "spend")
 
 static void bind_words(const Scenario *s, int entry, PoolConfig *c) {
   c->mode = (PoolMode)WORD("pool_mode", "session", "transaction", "statement");
@@ -95,6 +95,8 @@ static void bind_words(const Scenario *s, int entry, PoolConfig *c) {
   c->react.offline = REACT("offline");
   c->react.client_eof = REACT("client_eof");
   c->react.unexpected = REACT("unexpected");
+  c->react.lost = REACT("lost");
+  c->key_needed = WORD("server_key", "optional", "needed");
   c->server_identity = (ServerIdentity)WORD("server_identity", "pid_only", "pid_secret4", "pid_secret_var",
                                             "host_pid_secret", "unique_seq", "object_link");
   c->taken = (TakenGeneration)WORD("taken", "G0", "G1", "G2", "G3", "G4");

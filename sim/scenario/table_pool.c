@@ -121,10 +121,14 @@ static const KeyInfo rows[] = {
         "retry: at the next look; fatal: the pooler ends."),
     REACTION("offline", "retry", "error retry", "A pool went offline while a client waited: it is told, or asks anew."),
     REACTION(
-        "client_eof", "close", "cancel close wait",
-        "A client is gone while its query runs. The query is cancelled, its connection closed, or its end waited for."),
+        "client_eof", "close", "cancel close wait spend",
+        "A client is gone while its query runs. The query is cancelled, its connection closed, or its end waited for; "
+        "spend: and a connection whose client said no goodbye is then closed, whatever it did."),
     REACTION("unexpected", "close", "wait close fatal",
              "An idle server says what nobody asked for, or closes. wait: found out when it is used."),
+    REACTION(
+        "lost", "wait", "wait close",
+        "A server closes that a client has, and asks nothing. close: the client is told, and its connection closed."),
 
     /* ---- identity and cancels (poolers.md C.3, C.4) ---- */
     {"@pool.server_identity", K_WORD | K_MAP | K_ONE, .dflt = "unique_seq",
@@ -193,8 +197,9 @@ static const KeyInfo rows[] = {
     {"@pool.ack.wait_eof", K_TIME, .example = "pooler: {ack: {wait_eof: 1s}}", .about = "At most so long."},
     {"@pool.carrier", K_WORD | K_MAP | K_ONE, .dflt = "unlimited", .words = "unlimited child",
      .example = "pooler: {carrier: {semaphore: {slots: 4, queue_timeout: 2s}}}",
-     .about = "How many connections may carry cancels at a time. child: as many as there are processes of the pooler that "
-              "hold no client, pool_size of them in all."},
+     .about =
+         "How many connections may carry cancels at a time. child: as many as there are processes of the pooler that "
+         "hold no client, pool_size of them in all."},
     {"@pool.carrier.one_at_a_time_cap", K_INT, .lo = "1", .hi = "100",
      .example = "pooler: {carrier: {one_at_a_time_cap: 2}}",
      .about = "One opening at a time, and no more than so many times pool_size, carriers included."},
@@ -207,6 +212,9 @@ static const KeyInfo rows[] = {
      .about = "A cancel that has waited so long is dropped."},
     {"@pool.carrier_starves", K_BOOL, .dflt = "false", .example = "pooler: {carrier_starves: true}",
      .about = "A pass that launches a carrier serves nobody else."},
+    {"@pool.server_key", K_WORD, .dflt = "optional", .words = "optional needed",
+     .example = "pooler: {server_key: needed}",
+     .about = "needed: a login at a server that sends no BackendKeyData has failed."},
     {"@pool.min_evicts", K_BOOL, .dflt = "false", .example = "pooler: {min_evicts: true}",
      .about = "Openings for min_pool_size close an idle connection where a shared cap is reached."},
     {"@pool.release_evicts", K_BOOL, .dflt = "false", .example = "pooler: {release_evicts: true}",
