@@ -7,7 +7,7 @@
 
 /* ---- the file ---- */
 
-static Node *read_adapter(const char *const *dirs, const char *name, GError **error) {
+Node *adapter_read(const char *const *dirs, const char *name, GError **error) {
   g_autofree char *path = strchr(name, '/') ? g_strdup(name) : asset_path(dirs, "adapters", name);
   if (!path) return g_set_error(error, ADAPTER_ERROR, 0, "there is no adapter for a pooler called %s", name), NULL;
   gsize n;
@@ -106,10 +106,10 @@ static void clear_file(gpointer data) {
 }
 
 static void check_keys(const Node *root, const PoolerConfig *c, GError **error) {
-  static const char *const keys[] = {"adapter",        "about",           "untried",     "user",        "start",
-                                     "socket",         "console",         "say",         "signals",     "files",
-                                     "once_each_pool", "once_each_login", "environment", "most_pools",  "over_unix",
-                                     "over_tcp",       "peering",         "client_auth", "server_auth", "tls"};
+  static const char *const keys[] = {
+      "adapter",   "about",    "untried", "user",           "start",           "socket",      "console",
+      "say",       "signals",  "files",   "once_each_pool", "once_each_login", "environment", "most_pools",
+      "over_unix", "over_tcp", "peering", "client_auth",    "server_auth",     "tls",         "preset"};
   const Node *odd = unknown_key(root, keys, G_N_ELEMENTS(keys)), *most = node_child(root, "most_pools");
   if (odd && !*error) *error = mark_error(&odd->key_mark, odd->key, "an adapter has no such key");
   guint64 n = most && most->text ? g_ascii_strtoull(most->text, NULL, 10) : G_MAXUINT;
@@ -145,7 +145,7 @@ static void peering(Filling *f, const Node *root, const AdapterPlace *place, GEr
 Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerConfig *c, const AdapterPlace *place,
                       GError **error) {
   GError *problem = NULL;
-  g_autoptr(Node) root = read_adapter(dirs, name, error);
+  g_autoptr(Node) root = adapter_read(dirs, name, error);
   if (!root) return NULL;
   g_autoptr(Adapter) a = g_new0(Adapter, 1);
   a->files = g_array_new(FALSE, TRUE, sizeof(AdapterFile));
@@ -174,7 +174,7 @@ Adapter *adapter_load(const char *const *dirs, const char *name, const PoolerCon
 
 char *adapter_user(const char *const *dirs, const char *name, bool *tcp_alone, GError **error) {
   GError *problem = NULL;
-  g_autoptr(Node) root = read_adapter(dirs, name, error);
+  g_autoptr(Node) root = adapter_read(dirs, name, error);
   if (!root) return NULL;
   *tcp_alone = !node_child(root, "socket");
   char *user = g_strdup(text_at(root, "user", &problem));

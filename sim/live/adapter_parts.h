@@ -1,6 +1,7 @@
 /* adapter_parts.h - what the two files of adapters share. Private to adapter*.c. */
 #pragma once
 #include "sim/live/adapter.h"
+#include "sim/scenario/node.h"
 
 /* What a text is filled with; pieces are the adapter's, NULL: it has none. */
 typedef struct {
@@ -14,5 +15,6 @@ typedef struct {
   guint pool, peer;
 } Filling;
 
+Node *adapter_read(const char *const *dirs, const char *name, GError **error); /* its file */
 /* *unknown: the first word that means nothing, interned. g_free. */
 char *adapter_fill(const Filling *f, const char *text, const char **unknown);

@@ -128,7 +128,8 @@ int cmd_live(const App *app, int argc, char **argv) {
       {"conform", 0, 0, G_OPTION_ARG_NONE, &f.conform,
        "the preset and the program side by side, compared on the wire: the scenarios named, or all that are bundled",
        NULL},
-      {"preset", 0, 0, G_OPTION_ARG_STRING, &f.preset, "with --conform: which one (pgbouncer-1.18)", "NAME"},
+      {"preset", 0, 0, G_OPTION_ARG_STRING, &f.preset, "with --conform: which one (that of the pooler's adapter)",
+       "NAME"},
       {"markdown", 0, 0, G_OPTION_ARG_NONE, &f.markdown, "with --conform: the table for a README", NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   g_auto(GStrv) left =

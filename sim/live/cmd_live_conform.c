@@ -33,6 +33,7 @@ typedef struct {
   const CliOptions *cli;
   const LiveOptions *live;
   const char *preset;
+  const AdapterAbout *about;
   bool chosen; /* by name: however long it takes */
   GArray *all; /* of Conformed */
 } Table;
@@ -49,7 +50,7 @@ static bool one(const Table *t, const char *name, GError **error) {
     c.why = g_strdup_printf("%.0f queries, which take minutes, unless it is asked for by name", queries);
   } else {
     ScenarioOptions with = {.dirs = t->app->dirs, .checks = t->app->check_names, .metrics = metric_patterns()};
-    c = conform(s, t->preset, t->live, &with, most_apart_ns);
+    c = conform(s, t->preset, t->about, t->live, &with, most_apart_ns);
   }
   g_array_append_val(t->all, c);
   return true; /* cppcheck-suppress memleak ; the array has it */
@@ -155,9 +156,14 @@ static int print(const Table *t, bool as_markdown) {
 
 int live_conform(const App *app, char **names, const LiveOptions *o, const LiveFlags *f, const CliOptions *cli) {
   GError *error = NULL;
+  g_autofree char *adapter = o->adapter ? g_strdup(o->adapter) : adapter_for(o->program);
+  g_autoptr(AdapterAbout) about = adapter_about(o->dirs, adapter, &error);
+  if (!about) return live_fail(error);
+  const char *preset = f->preset ? f->preset : adapter_preset(about);
+  if (!preset) return cli_refuse(EXIT_INPUT, "--conform: the adapter %s names no preset; --preset does", adapter);
   g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(Conformed));
   g_array_set_clear_func(all, conformed_clear);
-  Table t = {app, cli, o, f->preset ? f->preset : "pgbouncer-1.18", names[0] != NULL, all};
+  Table t = {app, cli, o, preset, about, names[0] != NULL, all};
   if (!every(&t, names, &error)) return live_fail(error);
   int status = print(&t, f->markdown);
   if (status != EXIT_MET) return status;

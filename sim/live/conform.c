@@ -13,6 +13,7 @@ void conformed_clear(gpointer data) {
   Conformed *c = data;
   g_free(c->scenario);
   g_free(c->why);
+  g_free(c->but);
 }
 
 /* ---- choices: the same on both sides ---- */
@@ -94,10 +95,21 @@ static bool waits_for_eof(const Scenario *s) {
   return !b || pooler_binding_config(b)->pools[0].ack != ACK_NONE;
 }
 
-static Scenario *twin_of(const Scenario *s, const char *preset, guint without, const ScenarioOptions *with,
-                         GError **error) {
-  g_autofree char *text = conform_text(s, preset, without, error);
-  return text ? scenario_from_text(text, strlen(text), scenario_file(s), with, error) : NULL;
+/* How a scenario is tried with this pooler. */
+typedef struct {
+  const Scenario *s;
+  const char *preset;
+  const AdapterAbout *about;
+  const LiveOptions *o;
+  const ScenarioOptions *with;
+  int64_t most_ns;
+  GString *untold; /* settings that the program cannot be told */
+} Trial;
+
+static Scenario *twin_of(const Trial *t, guint without, GError **error) {
+  g_string_truncate(t->untold, 0);
+  g_autofree char *text = conform_text(t->s, t->preset, without, t->about, t->untold, error);
+  return text ? scenario_from_text(text, strlen(text), scenario_file(t->s), t->with, error) : NULL;
 }
 
 static Conformed compared(const Scenario *twin, const LiveOptions *o, int64_t most_ns, GError **error) {
@@ -114,39 +126,63 @@ static Conformed compared(const Scenario *twin, const LiveOptions *o, int64_t mo
                      .late_ns = w.late_ns};
 }
 
+static bool has_more_pools(const Trial *t, const Scenario *twin, Conformed *c) {
+  g_autoptr(GError) unheeded = NULL;
+  g_autoptr(PoolerBinding) b = scenario_bind_pooler(twin, NULL, &unheeded);
+  guint n = b ? (guint)pooler_binding_config(b)->n_pools : 0;
+  if (n <= adapter_most_pools(t->about)) return false;
+  *c = (Conformed){.scenario = g_strdup(scenario_name(t->s)), .verdict = CONFORM_NOT_DRIVEN};
+  c->why =
+      g_strdup_printf("%u pools, and this pooler has no more than %" G_GUINT64_FORMAT, n, adapter_most_pools(t->about));
+  return true;
+}
+
 /* One try: as much of the scenario as `without` leaves. */
-static Conformed attempt(const Scenario *s, const char *preset, guint without, const LiveOptions *o,
-                         const ScenarioOptions *with, int64_t most_ns) {
+static Conformed attempt(const Trial *t, guint without) {
   GError *error = NULL;
-  g_autoptr(Scenario) twin = twin_of(s, preset, without, with, &error);
-  if (!twin) return failed(s, CONFORM_FAILED, error);
+  g_autoptr(Scenario) twin = twin_of(t, without, &error);
+  if (!twin) return failed(t->s, CONFORM_FAILED, error);
   GError *refused = live_refuses_scenario(twin);
-  if (refused) return not_driven(s, refused);
-  Conformed c = compared(twin, o, most_ns, &error);
-  return error ? failed(s, CONFORM_FAILED, error) : c;
+  if (refused) return not_driven(t->s, refused);
+  Conformed c;
+  if (has_more_pools(t, twin, &c)) return c;
+  c = compared(twin, t->o, t->most_ns, &error);
+  return error ? failed(t->s, CONFORM_FAILED, error) : c;
 }
 
 /* The preset has no such pool_mode, as the key that a client is shown may be its server's. */
-static bool lacks_mode(const Scenario *s, const char *preset, const ScenarioOptions *with) {
-  g_autoptr(Scenario) as_is = twin_of(s, preset, 0, with, NULL);
+static bool lacks_mode(const Trial *t) {
+  g_autoptr(Scenario) as_is = twin_of(t, 0, NULL);
   g_autoptr(GError) unheeded = NULL;
   g_autoptr(PoolerBinding) b = as_is ? scenario_bind_pooler(as_is, NULL, &unheeded) : NULL;
   if (b) return false;
-  g_autoptr(Scenario) own = twin_of(s, preset, CONFORM_NO_MODE, with, NULL);
+  g_autoptr(Scenario) own = twin_of(t, CONFORM_NO_MODE, NULL);
   return own != NULL;
 }
 
-Conformed conform(const Scenario *s, const char *preset, const LiveOptions *o, const ScenarioOptions *with,
-                  int64_t most_ns) {
-  static const char *const but[] = {NULL, "in the preset's own pool_mode", "without peering, which it refuses",
-                                    "in the preset's own pool_mode, without peering, which it refuses"};
-  guint without = lacks_mode(s, preset, with) ? CONFORM_NO_MODE : 0;
-  Conformed c = attempt(s, preset, without, o, with, most_ns);
+/* How the scenario had to be changed; NULL: not at all. */
+static char *changed(guint without, const GString *untold) {
+  g_autoptr(GPtrArray) all = g_ptr_array_new();
+  g_autofree char *others = untold->len ? g_strdup_printf("without %s, which it cannot be told", untold->str) : NULL;
+  if (without & CONFORM_NO_MODE) g_ptr_array_add(all, (gpointer) "in the preset's own pool_mode");
+  if (without & CONFORM_NO_PEERING) g_ptr_array_add(all, (gpointer) "without peering, which it refuses");
+  if (others) g_ptr_array_add(all, others);
+  if (all->len == 0) return NULL;
+  g_ptr_array_add(all, NULL);
+  return g_strjoinv(", ", (char **)all->pdata);
+}
+
+Conformed conform(const Scenario *s, const char *preset, const AdapterAbout *about, const LiveOptions *o,
+                  const ScenarioOptions *with, int64_t most_ns) {
+  g_autoptr(GString) untold = g_string_new(NULL);
+  const Trial t = {s, preset, about, o, with, most_ns, untold};
+  guint without = lacks_mode(&t) ? CONFORM_NO_MODE : 0;
+  Conformed c = attempt(&t, without);
   if (c.verdict == CONFORM_FAILED && scenario_is(s, "pooler.peering", "all")) {
     conformed_clear(&c);
     without |= CONFORM_NO_PEERING;
-    c = attempt(s, preset, without, o, with, most_ns);
+    c = attempt(&t, without);
   }
-  c.but = but[without];
+  c.but = changed(without, untold);
   return c;
 }

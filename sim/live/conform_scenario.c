@@ -64,12 +64,31 @@ static bool is_setting(const char *key) {
   return false;
 }
 
-static void emit_pooler(const Node *pooler, const char *preset, const char *mode, guint without, GString *out) {
-  g_string_append_printf(out, "pooler: {preset: %s, tick_steady: true", preset);
-  if (!(without & CONFORM_NO_MODE)) g_string_append_printf(out, ", pool_mode: %s", mode);
+/* How many processes there are, who comes to which, and what pools there are is the driver's to set up. */
+static bool is_told(const AdapterAbout *about, const char *key) {
+  static const char *const drivers[] = {"processes", "balance", "peering", "pools", "pool_size"};
+  for (guint i = 0; i < G_N_ELEMENTS(drivers); i++)
+    if (strcmp(drivers[i], key) == 0) return true;
+  return adapter_tells(about, key);
+}
+
+typedef struct {
+  const char *preset, *mode;
+  guint without;
+  const AdapterAbout *about;
+  GString *untold;
+} Rewriting;
+
+static void emit_pooler(const Node *pooler, const Rewriting *r, GString *out) {
+  g_string_append_printf(out, "pooler: {preset: %s, tick_steady: true", r->preset);
+  if (!(r->without & CONFORM_NO_MODE)) g_string_append_printf(out, ", pool_mode: %s", r->mode);
   for (guint i = 0; i < pooler->children->len; i++) {
     const Node *c = pooler->children->pdata[i];
-    if (!is_setting(c->key) || (without & CONFORM_NO_PEERING && strcmp(c->key, "peering") == 0)) continue;
+    if (!is_setting(c->key) || (r->without & CONFORM_NO_PEERING && strcmp(c->key, "peering") == 0)) continue;
+    if (!is_told(r->about, c->key)) {
+      g_string_append_printf(r->untold, "%s%s", r->untold->len ? ", " : "", c->key);
+      continue;
+    }
     g_string_append(out, ", ");
     emit_key(c, out);
     emit(c, out);
@@ -77,7 +96,9 @@ static void emit_pooler(const Node *pooler, const char *preset, const char *mode
   g_string_append(out, "}\n");
 }
 
-char *conform_text(const Scenario *s, const char *preset, guint without, GError **error) {
+char *conform_text(const Scenario *s, const char *preset, guint without, const AdapterAbout *about, GString *untold,
+                   GError **error) {
+  const Rewriting r = {preset, scenario_word(s, "pooler.pool_mode"), without, about, untold};
   const char *text = scenario_text(s);
   g_autoptr(Node) root = node_parse(text, strlen(text), scenario_file(s), error);
   if (!root) return NULL;
@@ -89,7 +110,7 @@ char *conform_text(const Scenario *s, const char *preset, guint without, GError 
     for (guint k = 0; k < G_N_ELEMENTS(left_out); k++) out_of_it |= strcmp(c->key, left_out[k]) == 0;
     if (out_of_it) continue;
     if (strcmp(c->key, "pooler") == 0) {
-      emit_pooler(c, preset, scenario_word(s, "pooler.pool_mode"), without, out);
+      emit_pooler(c, &r, out);
       continue;
     }
     emit_key(c, out);
