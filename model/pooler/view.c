@@ -95,7 +95,7 @@ int pooler_lost_server(const Pooler *p) {
     bool running = s->pc != SP_IDLE; /* its own process will bring it back */
     if (s->state == SV_IDLE && !on_idle_list(p, s->pool, i)) return (int)i;
     if (s->state == SV_TAKEN && !running && holders(p, i) == 0) return (int)i;
-    if (s->state == SV_FENCED && s->fences == 0) return (int)i;
+    if (s->state == SV_FENCED && s->fences == 0 && !child_has(p, s)) return (int)i;
   }
   return -1;
 }

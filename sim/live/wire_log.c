@@ -9,6 +9,7 @@ struct WireLog {
   GHashTable *numbers; /* connection -> its number + 1; looked up only */
   GHashTable *pids;    /* cancel -> pid, likewise */
   GHashTable *errors;  /* client -> how it failed, "cancelled" */
+  GHashTable *living;  /* server -> itself: the model's, while it has a backend that told its pid */
   guint ready;
   bool deaf;
 };
@@ -28,7 +29,7 @@ WireLog *wire_log_new(void) {
   w->events = g_array_new(FALSE, FALSE, sizeof(WireEvent));
   g_array_set_clear_func(w->events, clear_event);
   w->numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  GHashTable **texts[] = {&w->pids, &w->errors};
+  GHashTable **texts[] = {&w->pids, &w->errors, &w->living};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
     *texts[i] = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   return w;
@@ -36,7 +37,7 @@ WireLog *wire_log_new(void) {
 
 void wire_log_free(WireLog *w) {
   g_array_unref(w->events);
-  GHashTable *maps[] = {w->numbers, w->pids, w->errors};
+  GHashTable *maps[] = {w->numbers, w->pids, w->errors, w->living};
   for (guint i = 0; i < G_N_ELEMENTS(maps); i++) g_hash_table_unref(maps[i]);
   g_free(w);
 }
@@ -119,6 +120,16 @@ static bool is_told(const WireLog *w, const char *outcome) {
   return !w->deaf || !(g_str_equal(outcome, outcome_word(OUT_LOST)) || g_str_equal(outcome, outcome_word(OUT_DROPPED)));
 }
 
+/* A server that dies has closed then, whenever the pooler does: "server 0": "idle, pid 1000" has become "idle". */
+static void model_changes(WireLog *w, int64_t t, const char *server, const char *state) {
+  bool lives = strstr(state, ", pid ") != NULL,
+       there = g_str_has_prefix(state, "idle") || g_str_has_prefix(state, "taken");
+  if (lives)
+    keep(w->living, server, server);
+  else if (g_hash_table_remove(w->living, server) && there)
+    is_closed(w, t, server);
+}
+
 /* A step may hold several messages: from, from_2, ... */
 void wire_log_model(WireLog *w, const TraceStep *s) {
   for (guint i = 1;; i++) {
@@ -131,6 +142,9 @@ void wire_log_model(WireLog *w, const TraceStep *s) {
   if (*arg(s, "outcome") && is_told(w, arg(s, "outcome")))
     add(w, s->t_ns, "cancels", "%s: %s", arg(s, "cancel_of"), arg(s, "outcome"));
   if (s->what && strcmp(s->what, "close") == 0 && is_server(arg(s, "on"))) is_closed(w, s->t_ns, arg(s, "on"));
+  for (guint i = 0; i < s->n_changed; i++)
+    if (is_server(s->changed[i].name))
+      model_changes(w, s->t_ns, s->changed[i].name, s->changed[i].text ? s->changed[i].text : "");
 }
 
 /* ---- a run of a real pooler: live_said says what these are ---- */
