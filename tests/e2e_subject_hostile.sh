@@ -194,6 +194,46 @@ for compiler in gcc clang; do
   check_lacks "branches.c:0" "$OUT"
 done
 
+# Its stack: a loop beyond its end, a frame overwritten; and constructors that call what is renamed, or end badly.
+cat >stack.c <<'END'
+#include "stampede_subject.h"
+#include <signal.h>
+#include <string.h>
+static char early[64];
+static __attribute__((constructor)) void before(void) { memset(early, 1, sizeof early); memcpy(early, early + 8, 8); early[0] = (char)strlen("four"); EARLY; }
+static volatile int *m;
+static void start(void) { m = stm_shared("m", 4096, 4096); }
+static void act(int64_t n) {
+  char b[8];
+  for (int64_t i = 0; i < n; i++) ((volatile char *)b)[i] = 0;
+  if (n == 8) raise(SIGUSR1);
+  m[0] = early[0] + b[3];
+}
+static const StampedeEntry entries[] = {{"act", "x", act}};
+const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "stack", .about = "x",
+  .start = start, .entries = entries, .n_entries = 1};
+END
+# stack BYTES STATUS WORDS
+stack() {
+  printf 'scenario: stack\nabout: x\nsubject: ./stack.so\nprocesses:\n  - {name: p, script: [{call: act, with: %s}]}\n' "$1" >stack-run.yaml
+  check_status "$2" "$STAMPEDE" run stack-run.yaml
+  check_contains "$3"
+}
+printf 'subject: stack\nabout: x\nflags: [-fstack-protector-all, -DEARLY=]\nsources: [stack.c]\n' >stack.yaml
+check_status 0 "$STAMPEDE" subject build --manifest stack.yaml -o stack.so
+stack 7 0 pass
+stack 8 1 'raise is called, with signal 10 at act stack.c:11'
+stack 16 1 "its stack is overwritten (the stack protector's check) at act stack.c:13"
+stack 60000 1 'access beyond the end of its stack at act stack.c:10'
+for early in '*(volatile int *)8 = 1|loading the subject ends in signal 11' 'raise(SIGTERM)|a constructor of the subject does what no subject may: raise'; do
+  sed "s/-DEARLY=/'-DEARLY=${early%%|*}'/" stack.yaml >early.yaml
+  check_status 0 "$STAMPEDE" subject build --manifest early.yaml -o stack.so
+  check_status 2 "$STAMPEDE" subject info stack.so
+  check_contains "${early#*|}" "$ERR"
+  check_status 2 "$STAMPEDE" run stack-run.yaml
+  check_contains "${early#*|}" "$ERR"
+done
+
 # Names of its files: whatever they hold the subject is found, a trace finds it again, and no name reaches a terminal or a
 # table as it is.
 mini=$(realpath "$OLDPWD/$BUILD/tests/subjects/pgmini.so")

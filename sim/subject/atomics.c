@@ -24,7 +24,7 @@ static __attribute__((noinline)) void touch_exchange(const volatile void *a, uin
   hooks.unless = 0;
 }
 static bool exchanged(bool so) {
-  if (!so && subject_here->interleave) interleave_exchange_failed();
+  if (!so && subject_is_searched()) interleave_exchange_failed();
   return so;
 }
 
@@ -77,7 +77,7 @@ ALL(64, uint64_t)
 
 HOOK(void, atomic_thread_fence, int order);
 void hook_atomic_thread_fence(int order) {
-  if (subject_here->interleave && subject_here->running) interleave_fence(order, PC);
+  if (subject_is_searched() && subject_here->running) interleave_fence(order, PC);
 }
 HOOK(void, atomic_signal_fence, int order);
 void hook_atomic_signal_fence(int order) {

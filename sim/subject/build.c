@@ -12,12 +12,14 @@
 #include <string.h>
 
 /* Calls of the sources that are ours instead. */
-static const char *const renamed[] = {
-    "memmove",       "memcpy",          "memset",     "memcmp",  "getpid",        "kill",    "malloc",   "free",
-    "longjmp",       "_longjmp",        "siglongjmp", "abort",   "__longjmp_chk", "strlen",  "strnlen",  "strchr",
-    "strrchr",       "memchr",          "strtol",     "strtoul", "strcmp",        "strncmp", "strspn",   "strcspn",
-    "strstr",        "strcpy",          "strncpy",    "strcat",  "vsnprintf",     "sprintf", "snprintf", "qsort",
-    "__assert_fail", "__errno_location"};
+static const char *const renamed[] = {"memmove",    "memcpy",  "memset",        "memcmp",           "getpid",
+                                      "kill",       "malloc",  "free",          "longjmp",          "_longjmp",
+                                      "siglongjmp", "abort",   "__longjmp_chk", "strlen",           "strnlen",
+                                      "strchr",     "strrchr", "memchr",        "strtol",           "strtoul",
+                                      "strcmp",     "strncmp", "strspn",        "strcspn",          "strstr",
+                                      "strcpy",     "strncpy", "strcat",        "vsnprintf",        "sprintf",
+                                      "snprintf",   "qsort",   "__assert_fail", "__errno_location", "__stack_chk_fail",
+                                      "__chk_fail", "raise"};
 
 void build_report_free(BuildReport *r) {
   if (!r) return;

@@ -11,10 +11,12 @@
 #include "sim/cli.h"
 #include "sim/subject/runtime.h"
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 enum { HANDLER_STACK = 64 << 10, ENDLESS_S = 3, HEAR_US = 500000, NOWHERE = 4096 /* no code lies below */ };
 
@@ -130,6 +132,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   bool runs = s && s->running && s->running->first_frame;
   if (runs && crash.unwinding) {
     crash.unwinding = false;
+    g_strlcat(crash.words, "; its stack cannot be read any more", sizeof crash.words);
     go_on_landing(context, s->running);
     return;
   }
@@ -171,6 +174,21 @@ static void on_clock(int number, siginfo_t *info, void *context) {
   watch.left = hooks_left();
   if (same && watch.seconds >= ENDLESS_S && in_its_hands(context))
     become_fault(number, "endless: three seconds of CPU in one call, and no access to shared memory", context);
+}
+
+/* The dynamic linker may have its locks: nothing but the end. */
+static void on_early_signal(int number) {
+  fprintf(stderr,
+          "stampede: loading the subject ends in signal %d (%s): by a constructor of its, or the file is broken\n",
+          number, strsignal(number));
+  _exit(EXIT_INPUT);
+}
+
+void subject_watch_loading(bool on) {
+  static struct sigaction before[G_N_ELEMENTS(signals)];
+  const struct sigaction early = {.sa_handler = on_early_signal};
+  for (guint i = 0; i < G_N_ELEMENTS(signals); i++)
+    sigaction(signals[i].number, on ? &early : &before[i], on ? &before[i] : NULL);
 }
 
 void subject_watch_crashes(void) {

@@ -51,7 +51,7 @@ void stm_panic(const char *why) {
 /* What a generated trap calls. */
 _Noreturn void stm_trap(const char *symbol, const void *caller);
 void stm_trap(const char *symbol, const void *caller) {
-  subject_here->trapped = true;
+  if (subject_here) subject_here->trapped = true;
   subject_broken(caller, "%s is called, which nothing models; give it in the manifest's glue, or leave it out", symbol);
 }
 
@@ -70,6 +70,19 @@ JUMP(__longjmp_chk)
 _Noreturn void stm_abort(void);
 void stm_abort(void) {
   subject_broken(PC, "abort is called");
+}
+/* What a compiler's stack protector and libc's checked functions call. */
+_Noreturn void stm___stack_chk_fail(void);
+void stm___stack_chk_fail(void) {
+  subject_broken(PC, "its stack is overwritten (the stack protector's check)");
+}
+_Noreturn void stm___chk_fail(void);
+void stm___chk_fail(void) {
+  subject_broken(PC, "a buffer is too small for what is written there (_FORTIFY_SOURCE's check)");
+}
+int stm_raise(int signal);
+int stm_raise(int signal) {
+  subject_broken(PC, "raise is called, with signal %d", signal);
 }
 _Noreturn void stm___assert_fail(const char *what, const char *file, unsigned line, const char *function);
 void stm___assert_fail(const char *what, const char *file, unsigned line, const char *function) {

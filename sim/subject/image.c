@@ -5,6 +5,7 @@
 #include "sim/scenario/scenario.h"
 #include "sim/subject/entries.h"
 #include "sim/subject/image_parts.h"
+#include "sim/subject/runtime.h"
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -79,7 +80,9 @@ static bool is_whole(const StampedeSubject *subject) {
 static bool take_subject(Image *i, GError **error) {
   const char *real = strchr(i->path, '/') ? i->path : NULL;
   g_autofree char *here = real ? NULL : g_strconcat("./", i->path, NULL);
+  subject_watch_loading(true);
   i->handle = dlopen(real ? real : here, RTLD_NOW | RTLD_LOCAL);
+  subject_watch_loading(false);
   if (!i->handle) return complain(error, i->path, dlerror());
   i->subject = dlsym(i->handle, STAMPEDE_SUBJECT_SYMBOL);
   if (!i->subject) return complain(error, i->path, "exports no " STAMPEDE_SUBJECT_SYMBOL "; it is no subject");

@@ -24,7 +24,7 @@ void touch_range(const void *p, uint64_t bytes, MemAccess access, const void *pc
 /* Others may go on between the loads and what follows: what was loaded then is kept. */
 static const void *read_range(const void *from, size_t bytes, const void *pc) {
   touch_range(from, bytes, MEM_READ, pc);
-  return subject_here->interleave ? interleave_keep(from, bytes) : from;
+  return subject_is_searched() ? interleave_keep(from, bytes) : from;
 }
 
 /* Returns where to copy from. */
@@ -33,17 +33,21 @@ static inline const void *move(const void *to, const void *from, size_t bytes, c
   touch_range(to, bytes, MEM_WRITE, pc);
   Subject *s = subject_here;
   uint64_t at = (uintptr_t)to - hooks.base;
-  if (!bytes || at >= hooks.size || !s->running || s->interleave) return from;
+  if (!bytes || at >= hooks.size || !s || !s->running || s->interleave) return from;
   if (at - s->moves_base < s->moves_bytes) s->running->use.moved += (int64_t)(bytes / s->moves_width);
   subject_row(s, pc, at)->moved += (int64_t)bytes;
   return from;
 }
 
+static void enter(const void *pc) {
+  if (subject_here) subject_here->entered_from = pc;
+}
+
 /* While libc works for the code, a signal there is the code's (crash.c). */
 #define LIBC(call)                                                                                                     \
-  (subject_here->entered_from = pc);                                                                                   \
+  enter(pc);                                                                                                           \
   call;                                                                                                                \
-  subject_here->entered_from = NULL
+  enter(NULL)
 
 void *stm_memmove(void *to, const void *from, size_t bytes);
 void *stm_memmove(void *to, const void *from, size_t bytes) {
@@ -78,5 +82,5 @@ void stm_touch(const void *at, size_t bytes, bool write) {
   touch_range(at, bytes, write ? MEM_WRITE : MEM_READ, PC);
 }
 void stm_pay(const void *at, size_t bytes, bool write) {
-  if (!subject_here->interleave) touch_range(at, bytes, write ? MEM_WRITE : MEM_READ, PC);
+  if (!subject_is_searched()) touch_range(at, bytes, write ? MEM_WRITE : MEM_READ, PC);
 }

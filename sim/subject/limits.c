@@ -18,9 +18,8 @@
 
 /* The dynamic linker is at work, whose locks nobody gives back: the process ends, as one that cannot load its subject.
  */
-void subject_too_early(void) {
-  fprintf(stderr,
-          "stampede: a constructor of the subject calls an stm_ function; only start and what runs after it may\n");
+void subject_too_early(const char *what) {
+  fprintf(stderr, "stampede: a constructor of the subject %s; only start and what runs after it may\n", what);
   _exit(EXIT_INPUT);
 }
 

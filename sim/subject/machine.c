@@ -47,6 +47,11 @@ void subject_broken(const void *pc, const char *format, ...) {
   Subject *s = subject_here;
   va_list args;
   va_start(args, format);
+  if (!s) {
+    g_autofree char *words = g_strdup_vprintf(format, args),
+                    *what = g_strconcat("does what no subject may: ", words, NULL);
+    subject_too_early(what);
+  }
   if (!s->broken && !s->fault) {
     s->broken = g_strdup_vprintf(format, args);
     s->broken_at = pc;

@@ -124,9 +124,12 @@ struct Subject {
 #define PC __builtin_return_address(0)
 
 extern Subject *subject_here; /* the one in this process; the functions that subjects call have no argument for it */
-_Noreturn void subject_too_early(void); /* limits.c: there is none yet */
+_Noreturn void subject_too_early(const char *what); /* limits.c: there is none yet; what: "a constructor of it ..." */
+static inline bool subject_is_searched(void) {
+  return subject_here && subject_here->interleave;
+}
 static inline Subject *subject_running(void) {
-  if (G_UNLIKELY(!subject_here)) subject_too_early();
+  if (G_UNLIKELY(!subject_here)) subject_too_early("calls an stm_ function");
   g_assert(subject_here->running);
   return subject_here;
 }
@@ -200,7 +203,8 @@ void subject_touch_atomic(const volatile void *at, uint64_t bytes, MemAccess acc
                           const void *pc);
 
 /* ---- crash.c ---- */
-void subject_watch_crashes(void); /* once a process; from then on its signals are looked at */
+void subject_watch_loading(bool on); /* its signals are the file's, and the end of the process (exit 2) */
+void subject_watch_crashes(void);    /* once a process; from then on its signals are looked at */
 
 /* ---- charge.c ---- */
 GHashTable *subject_row_table(void);

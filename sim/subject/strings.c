@@ -27,7 +27,7 @@ __attribute__((no_sanitize("undefined"))) static size_t read_to_end(const char *
  * nobody changes. */
 static size_t kept_bytes(const char *s, size_t max, const void *pc) {
   enum { KEPT_MOST = 16384 };
-  if (!subject_here->interleave || (uintptr_t)s - hooks.base >= hooks.size) return 0;
+  if (!subject_is_searched() || (uintptr_t)s - hooks.base >= hooks.size) return 0;
   size_t bytes = MIN(strnlen(s, max) + 1, max);
   if (bytes > KEPT_MOST)
     subject_broken(pc, "a string of %zu bytes in shared memory; at most %d are modelled", bytes, KEPT_MOST);

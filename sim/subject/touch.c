@@ -105,8 +105,11 @@ static __attribute__((cold)) void check_private(const void *p, const void *pc) {
 
 void touch_private(const void *p, const void *pc) {
   const char *frame = __builtin_frame_address(0);
-  if ((const char *)p - frame < (64 << 10) && (const char *)p >= frame) return; /* its stack, above this frame */
-  check_private(p, pc);
+  bool stack = (const char *)p - frame < (64 << 10) && (const char *)p >= frame; /* above this frame */
+  if (!stack) return check_private(p, pc);
+  const Subject *s = subject_here;
+  const char *first = s && s->running ? s->running->first_frame : NULL;
+  if (first && (const char *)p >= first) subject_broken(pc, "access beyond the end of its stack");
 }
 
 /* ---- shared memory ---- */
