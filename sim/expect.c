@@ -12,12 +12,20 @@ static const char *word_of(const Scenario *s, guint i, const char *member) {
   return scenario_given(s, key) ? scenario_word(s, key) : NULL;
 }
 
+static bool is_live(const char *way) {
+  return g_str_has_prefix(way, "live");
+}
+
+static bool is_orders(const char *way) {
+  return strcmp(way, EXPECT_LIVE_ORDERS) == 0;
+}
+
 bool expect_judged_by(const Scenario *s, guint i, const char *way) {
   g_autofree char *by = key_of(i, "by");
   guint n = scenario_count(s, by);
   for (guint j = 0; j < n; j++) {
     g_autofree char *key = g_strdup_printf("%s[%u]", by, j);
-    if (strcmp(scenario_word(s, key), way) == 0) return true;
+    if (strcmp(scenario_word(s, key), is_live(way) ? "live" : way) == 0) return true;
   }
   return n == 0;
 }
@@ -56,25 +64,31 @@ void expect_measure(const Scenario *s, const Model *m, RunResult *r) {
   }
 }
 
-static bool judge_metric(const Scenario *s, guint i, const RunResult *r, bool live, Expectation *e, GError **error) {
+static bool judge_metric(const Scenario *s, guint i, const RunResult *r, const char *way, Expectation *e,
+                         GError **error) {
   g_autofree char *metric = metric_name(s, i);
   g_autofree char *lo_key = key_of(i, "within[0]"), *hi_key = key_of(i, "within[1]"), *key = key_of(i, "metric");
   double lo = scenario_number(s, lo_key), hi = scenario_number(s, hi_key), v;
   g_autofree char *lo_text = number_text(lo), *hi_text = number_text(hi);
   e->text = g_strdup_printf("%s within [%s, %s]", metric, lo_text, hi_text);
   if (!e->judged) return e->saw = g_strdup("judged by another way"), true;
+  if (is_orders(way)) return e->judged = false, e->saw = g_strdup("nothing: each order has its own"), true;
   if (run_result_metric(r, metric, &v)) {
     e->met = lo <= v && v <= hi;
     e->saw = number_text(v);
     return true;
   }
   e->judged = false;
-  e->saw = g_strdup(live ? "nothing: live does not see it" : "nothing: the run ended before");
-  if (r->stopped || r->limited || live) return true;
+  e->saw = g_strdup(is_live(way) ? "nothing: live does not see it" : "nothing: the run ended before");
+  if (r->stopped || r->limited || is_live(way)) return true;
   GError *problem = scenario_complain(s, key, "this run has no metric %s%s", metric,
                                       g_str_has_prefix(metric, "warm.") ? "; warm needs three warm iterations" : "");
   g_propagate_error(error, problem);
   return false;
+}
+
+static bool is_explored(const char *way) {
+  return strcmp(way, "check") == 0;
 }
 
 /* One run cannot show that a check holds; an exploration can. */
@@ -86,9 +100,9 @@ static bool verdict_meets(const char *wanted, CheckVerdict v, bool explored) {
 
 /* An exploration that ended at a limit, or is not of the kind that can exhaust, says nothing against what it did not
  * see. */
-static bool is_open(const char *wanted, CheckVerdict v, bool explored, const RunResult *r) {
-  if (!explored || v != CHECK_NOT_VIOLATED) return false;
-  return strcmp(wanted, "holds") == 0 || (r->limited && strcmp(wanted, "violated") == 0);
+static bool is_open(const char *wanted, CheckVerdict v, const char *way, const RunResult *r) {
+  if ((!is_explored(way) && !is_orders(way)) || v != CHECK_NOT_VIOLATED) return false;
+  return (is_explored(way) && strcmp(wanted, "holds") == 0) || (r->limited && strcmp(wanted, "violated") == 0);
 }
 
 static bool broke(const RunResult *r) {
@@ -101,15 +115,15 @@ static char *line_of(const char *check, const char *wanted) {
   return g_strdup_printf("%s %s", check, wanted);
 }
 
-static void judge_check(const Scenario *s, guint i, const char *check, bool explored, bool live, const RunResult *r,
+static void judge_check(const Scenario *s, guint i, const char *check, const char *way, const RunResult *r,
                         Expectation *e) {
   const char *wanted = word_of(s, i, "verdict");
   e->text = line_of(check, wanted);
   for (guint j = 0; j < r->checks->len; j++) {
     const CheckResult *c = &g_array_index(r->checks, CheckResult, j);
     if (strcmp(c->check->name, check) != 0) continue;
-    if (is_open(wanted, c->verdict, explored, r) || (live && c->verdict == CHECK_UNKNOWN)) e->judged = false;
-    e->met = e->judged && verdict_meets(wanted, c->verdict, explored);
+    if (is_open(wanted, c->verdict, way, r) || (is_live(way) && c->verdict == CHECK_UNKNOWN)) e->judged = false;
+    e->met = e->judged && verdict_meets(wanted, c->verdict, is_explored(way));
     e->saw = g_strdup(check_verdict_word(c->verdict));
   }
   g_assert(e->saw);
@@ -135,7 +149,7 @@ static bool expected(const Scenario *s, const char *check) {
 /* A broken expectation or an unexpected violation fails; one that could not be judged leaves the run incomplete. */
 static RunVerdict verdict_of(const Scenario *s, const RunResult *r, const char *way) {
   bool open = r->interrupted || (r->stopped && !broke(r));
-  bool unseen = strcmp(way, "live") == 0 && !r->limited; /* what live cannot observe is listed, and does not count */
+  bool unseen = is_live(way) && !r->limited; /* what live cannot observe is listed, and does not count */
   for (guint i = 0; i < r->checks->len; i++) {
     const CheckResult *c = &g_array_index(r->checks, CheckResult, i);
     if (c->verdict == CHECK_VIOLATED && !expected(s, c->check->name)) return RUN_FAIL;
@@ -151,15 +165,15 @@ static RunVerdict verdict_of(const Scenario *s, const RunResult *r, const char *
 }
 
 bool expect_judge(const Scenario *s, const char *way, RunResult *r, GError **error) {
-  const bool explored = strcmp(way, "check") == 0, live = strcmp(way, "live") == 0;
+  g_array_set_size(r->expectations, 0);
   for (guint i = 0, n = scenario_count(s, "expect"); i < n; i++) {
     Expectation e = {.judged = expect_judged_by(s, i, way)};
     const char *metric = word_of(s, i, "metric"), *check = word_of(s, i, "check");
     bool ok = true;
     if (metric)
-      ok = judge_metric(s, i, r, live, &e, error);
+      ok = judge_metric(s, i, r, way, &e, error);
     else
-      judge_check(s, i, check, explored, live, r, &e);
+      judge_check(s, i, check, way, r, &e);
     g_array_append_val(r->expectations, e);
     if (!ok) return false;
   }

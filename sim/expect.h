@@ -2,8 +2,12 @@
 #pragma once
 #include "sim/result.h"
 
-/* Fills r->expectations and r->verdict. An expectation on a metric that this scenario cannot have is an error
- * (SCENARIO_ERROR, exit 2). `way`: "run", "check", "live"; a line that another way judges is kept, unjudged. */
+#define EXPECT_LIVE_ORDERS "live --explore"
+
+/* Fills r->expectations (anew) and r->verdict. An expectation on a metric that this scenario cannot have is an error
+ * (SCENARIO_ERROR, exit 2). `way`: "run", "check", "live"; a line that another way judges is kept, unjudged. Of many
+ * orders around a real pooler (EXPECT_LIVE_ORDERS) metrics are not judged, as the run is one of them; r->limited: there
+ * are more. */
 bool expect_judge(const Scenario *s, const char *way, RunResult *r, GError **error);
 
 /* Adds to r->metrics what lines of `expect` ask for beyond what every run tells: of one pool, over a part of the run.

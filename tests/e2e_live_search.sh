@@ -5,6 +5,7 @@ source "$(dirname "$0")/e2e.sh"
 pooler=/usr/sbin/pgbouncer
 check "PgBouncer is there (make deps)" test -x "$pooler"
 open_scratch
+mkdir -m 755 "$SCRATCH/bin"
 
 # The short ones of sim/live/CONFORMANCE.md: each stage of a cancel, limits of waiting, growth, deaths, restart, caps, protocols.
 short=(c6-equal-pids c6-pid-race c6-pid-reuse c6-pooler-restart s01-stale-cancel-good s01-stale-cancel-delayed-bad s02-pool-good
@@ -47,9 +48,25 @@ for strategy in random pct; do
 done
 check_status 2 "$STAMPEDE" live --explore tests/live/late-cancel.yaml --pooler "$pooler" --strategy best
 check_status 3 "$STAMPEDE" live --explore s01-stale-cancel-good --pooler "$pooler" --max-runs 3 --set 'expect=[{check: cancel-hits-its-query, verdict: holds}]'
+# An order has its own metrics, so none is judged; a check that is to be violated is not judged either while orders are left.
+check_status 0 "$STAMPEDE" live --explore tests/live/server-lifetime.yaml --pooler "$pooler"
+check_contains "not judged opens within [2, 2] (saw nothing: each order has its own)"
+never='expect=[{check: no-crash, verdict: violated}]'
+check_status 3 "$STAMPEDE" live --explore tests/live/two-pools.yaml --pooler "$pooler" --set "$never" --max-runs 2
+check_contains "not judged no-crash violated"
+check_status 1 "$STAMPEDE" live --explore tests/live/two-pools.yaml --pooler "$pooler" --set "$never"
+check_contains "NOT MET no-crash violated"
+# A pooler that crashes in one of the orders is found, whether a check was asked for or not.
+cp "$BUILD/tests/live/tiny" "$SCRATCH/bin/tiny"
+ln -s tiny "$SCRATCH/bin/tiny-crash"
+crowd=(tests/live/gate/crowd.yaml --adapter tests/live/adapters/tiny.yaml --set 'checks=[cancel-arrives]')
+check_status 3 "$STAMPEDE" live --explore "${crowd[@]}" --pooler "$SCRATCH/bin/tiny" --strategy random --max-runs 2
+check_status 1 "$STAMPEDE" live --explore "${crowd[@]}" --pooler "$SCRATCH/bin/tiny-crash" --strategy random --max-runs 5
+check_contains "1 orders of events tried"
+check_contains "ended early: the pooler ended by signal 11 (Segmentation fault)"
+check_contains "one goes wrong"
 
 # Two binaries, by compare's table and gates: a copy is the same, and a gate that asks for more is not met.
-mkdir -m 755 "$SCRATCH/bin"
 cp "$pooler" "$SCRATCH/bin/pgbouncer-copy"
 check_status 0 "$STAMPEDE" live tests/live/cancel-in-flight.yaml --pooler "$pooler" --against "$SCRATCH/bin/pgbouncer-copy" --gate 'wait_ms.mean <= +0%'
 check_contains "gate met"

@@ -6,11 +6,11 @@ static char *covered(const Explored *x, bool reuse) {
   static const char *const stops[] = {"all of them", "one breaks a check", "a limit was reached", "interrupted",
                                       "the pooler did otherwise than before"};
   GString *out = g_string_new(NULL);
-  g_string_append_printf(out,
-                         "%" G_GUINT64_FORMAT " orders of events tried, %" G_GUINT64_FORMAT
-                         " given up as equal to one of them, %" G_GUINT64_FORMAT
-                         " different histories, at most %u choices: %s\n",
-                         x->runs, x->redundant, x->distinct, x->longest, stops[x->stop]);
+  g_string_append_printf(
+      out,
+      "%" G_GUINT64_FORMAT " orders of events tried, %" G_GUINT64_FORMAT
+      " given up as equal to one of them, %" G_GUINT64_FORMAT " different histories, at most %u choices: %s\n",
+      x->runs, x->redundant, x->distinct, x->longest, x->went_wrong ? "one goes wrong" : stops[x->stop]);
   if (reuse)
     g_string_append_printf(out, "%" G_GUINT64_FORMAT " of them around a pooler that went on from the one before\n",
                            x->reused);

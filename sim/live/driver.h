@@ -1,10 +1,11 @@
 /* driver.h - a scenario around a real pooler in lockstep: one input at a time, on a virtual clock, until every script
  * has ended; and what came of it as a result like any other way's (sim/result.h). */
 #pragma once
+#include "sim/expect.h"
 #include "sim/live/gate.h"
 #include "sim/run.h"
 
-#define LIVE_EXPLORE "live --explore" /* command of a trace whose events were in no order of time */
+#define LIVE_EXPLORE EXPECT_LIVE_ORDERS /* command of a trace whose events were in no order of time */
 
 typedef enum { LIVE_NEXT, LIVE_DELAY, LIVE_LOSS, LIVE_SIGNAL, LIVE_HOST, LIVE_PROCESS, LIVE_CHOICES } LiveChoice;
 extern const char *const live_choice_names[LIVE_CHOICES];

@@ -32,19 +32,25 @@ RunResult *explore_run_once(Search *q, LiveReuse *reuse, const char *trace, GErr
   return live_run(q->scenario, &live, error);
 }
 
-bool explore_violates(const RunResult *r, const char *check) {
-  for (guint i = 0; i < r->checks->len; i++) {
-    const CheckResult *c = &g_array_index(r->checks, CheckResult, i);
-    if (c->verdict == CHECK_VIOLATED && (!check || strcmp(c->check->name, check) == 0)) return true;
-  }
-  return false;
+static bool breaks(const RunResult *r, guint check) {
+  return g_array_index(r->checks, CheckResult, check).verdict == CHECK_VIOLATED;
 }
 
-static const char *broken_check(const RunResult *r) {
+/* A pooler that ends, hangs or writes garbage, and clients that go on no more, fail any live run. */
+static bool went_wrong(const RunResult *r) {
+  return r->stopped && !r->interrupted && !r->limited;
+}
+
+const char *explore_wrong(const RunResult *r) {
   for (guint i = 0; i < r->checks->len; i++)
-    if (g_array_index(r->checks, CheckResult, i).verdict == CHECK_VIOLATED)
-      return g_array_index(r->checks, CheckResult, i).check->name;
-  return NULL;
+    if (breaks(r, i)) return g_array_index(r->checks, CheckResult, i).check->name;
+  return went_wrong(r) ? r->stopped : NULL;
+}
+
+bool explore_is_wrong(const RunResult *r, const char *what) {
+  for (guint i = 0; i < r->checks->len; i++)
+    if (breaks(r, i) && strcmp(g_array_index(r->checks, CheckResult, i).check->name, what) == 0) return true;
+  return went_wrong(r) && strcmp(r->stopped, what) == 0;
 }
 
 static void after_run(Search *q, const RunResult *r) {
@@ -71,7 +77,7 @@ static bool enough(Search *q, gint64 started) {
 /* What a pooler that went on did otherwise, or breaks, counts only if one that is started anew does so too. */
 static RunResult *run_in_search(Search *q, GError **error) {
   RunResult *r = explore_run_once(q, q->reuse, NULL, error);
-  bool doubted = r && q->reuse && (q->differed || (!q->redundant && explore_violates(r, NULL)));
+  bool doubted = r && q->reuse && (q->differed || (!q->redundant && explore_wrong(r)));
   if (!doubted || r->interrupted) return r;
   run_result_free(r);
   live_reuse_drop(q->reuse);
@@ -89,7 +95,7 @@ static RunResult *search(Search *q, GError **error) {
     if (!last) return NULL;
     after_run(q, last);
     if (q->differed) return q->x->stop = EXPLORED_DIFFERED, last;
-    if (!q->redundant && explore_violates(last, NULL)) return q->x->stop = EXPLORED_FOUND, last;
+    if (!q->redundant && explore_wrong(last)) return q->x->stop = EXPLORED_FOUND, last;
     if (last->interrupted) return q->x->stop = EXPLORED_INTERRUPTED, last;
   } while (path_next(q));
   return last;
@@ -114,10 +120,11 @@ static void tell(const Search *q, RunResult *r) {
 /* Once more, with its trace. */
 static RunResult *show(Search *q, RunResult *last, GError **error) {
   bool found = q->x->stop == EXPLORED_FOUND;
-  g_autofree char *check = g_strdup(found ? broken_check(last) : NULL);
+  g_autofree char *what = g_strdup(found ? explore_wrong(last) : NULL);
+  q->x->went_wrong = found && g_strcmp0(what, last->stopped) == 0;
   run_result_free(last);
   g_autoptr(GArray) path = path_choices(q);
-  if (found && !path_shorten(q, check, error)) return NULL;
+  if (found && !path_shorten(q, what, error)) return NULL;
   if (!found) path_follow(q, path);
   q->fixed = true;
   return explore_run_once(q, NULL, q->live->trace_path, error);
@@ -141,6 +148,8 @@ RunResult *live_explore(const Scenario *s, const LiveOptions *o, const ExploreOp
   bool again = x->stop == EXPLORED_FOUND || (x->stop != EXPLORED_DIFFERED && o->trace_path);
   if (r && again) r = show(&q, r, error);
   if (r) tell(&q, r);
+  if (r) r->limited |= x->stop == EXPLORED_LIMIT;
+  if (r && !expect_judge(s, EXPECT_LIVE_ORDERS, r, error)) g_clear_pointer(&r, run_result_free);
   path_end(&q);
   return r;
 }

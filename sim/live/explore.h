@@ -27,6 +27,7 @@ typedef struct {
   double estimate;                   /* of the number of orders (Knuth 1975), without the pruning; 0: too few runs */
   guint64 reused;                    /* runs around a pooler of the run before */
   guint64 shrunk_runs;               /* made to shorten the finding */
+  bool went_wrong;                   /* of the finding: it ended early, and breaks no check that is asked for */
   guint deviations;                  /* of the finding: choices that are not the first in time */
 } Explored;
 

@@ -42,9 +42,12 @@ GArray *path_choices(const Search *q); /* of uint64_t; g_array_unref */
 /* Only as far as the choices say: what comes behind is the first in time, and has other options than before. */
 void path_follow(Search *q, const GArray *choices);
 
-/* explore_shorten.c: the path of a finding, each choice the first in time where that breaks the same. False: *error. */
-bool path_shorten(Search *q, const char *check, GError **error);
+/* explore_shorten.c: the path of a finding, each choice the first in time where the same is wrong. False: *error. */
+bool path_shorten(Search *q, const char *what, GError **error);
 
 /* explore.c */
 RunResult *explore_run_once(Search *q, LiveReuse *reuse, const char *trace, GError **error);
-bool explore_violates(const RunResult *r, const char *check); /* NULL: any */
+/* What is wrong with a run: the first check that it breaks, or why it ended early, which needs none to be asked for.
+ * NULL: nothing is. */
+const char *explore_wrong(const RunResult *r);
+bool explore_is_wrong(const RunResult *r, const char *what); /* that is */

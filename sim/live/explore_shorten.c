@@ -1,12 +1,12 @@
-/* explore_shorten.c - a finding, made shorter: from its end on, each choice the first in time where that breaks the
- * same. */
+/* explore_shorten.c - a finding, made shorter: from its end on, each choice the first in time where the same is
+ * wrong. */
 #include "sim/live/explore_parts.h"
 
-static bool still_breaks(Search *q, const GArray *choices, const char *check, GError **error) {
+static bool is_still_wrong(Search *q, const GArray *choices, const char *what, GError **error) {
   path_follow(q, choices);
   g_autoptr(RunResult) r = explore_run_once(q, NULL, NULL, error);
   q->x->shrunk_runs++;
-  return r && !q->differed && explore_violates(r, check);
+  return r && !q->differed && explore_is_wrong(r, what);
 }
 
 /* The first in time is taken beyond the end too. */
@@ -21,7 +21,7 @@ static guint deviations(const GArray *choices) {
   return n;
 }
 
-bool path_shorten(Search *q, const char *check, GError **error) {
+bool path_shorten(Search *q, const char *what, GError **error) {
   enum { BUDGET = 400 };
   GError *problem = NULL;
   g_autoptr(GArray) best = path_choices(q);
@@ -31,7 +31,7 @@ bool path_shorten(Search *q, const char *check, GError **error) {
     uint64_t *took = &g_array_index(best, uint64_t, i), was = *took;
     if (was == 0) continue;
     *took = 0;
-    if (!still_breaks(q, best, check, &problem)) *took = was;
+    if (!is_still_wrong(q, best, what, &problem)) *took = was;
   }
   drop_tail(best);
   path_follow(q, best);

@@ -159,5 +159,5 @@ bool verdict_conclude(Live *l, GError **error) {
   r->ties = event_queue_ties(l->queue);
   r->virtual_ns = l->now;
   r->start_ms = live_gate_start_ms(l->gate);
-  return expect_judge(l->scenario, "live", r, error);
+  return expect_judge(l->scenario, l->pending ? EXPECT_LIVE_ORDERS : "live", r, error);
 }
