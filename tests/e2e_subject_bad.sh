@@ -165,6 +165,19 @@ for bytes in 10 64 3000 9000; do
   check_status 2 "$STAMPEDE" subject info cut.so
 done
 
+# One byte of it is another: in the headers, the code, the debug information, the end.
+size=$(stat -c %s bad.so)
+for at in 17 32 70 200 1000 4200 8500 12000 $((size / 2)) $((size - 40)) $((size - 1)); do
+  cp bad.so damaged.so
+  printf '\xee' | dd of=damaged.so bs=1 seek=$at conv=notrunc status=none
+  cmp -s bad.so damaged.so && printf '\xdd' | dd of=damaged.so bs=1 seek=$at conv=notrunc status=none
+  check_status 2 "$STAMPEDE" subject info damaged.so
+  check "damaged at $at: one line: $(cat "$ERR")" test "$(wc -l <"$ERR")" = 1
+done
+strip -o stripped.so bad.so
+check_status 2 "$STAMPEDE" subject info stripped.so
+check_contains "build it again" "$ERR"
+
 # --- output that cannot be written; nothing beside it
 check_status 4 "$STAMPEDE" subject build --manifest bad.yaml -o nowhere/x.so
 check_contains "nowhere/x.so" "$ERR"

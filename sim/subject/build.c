@@ -156,7 +156,9 @@ static bool put_output(const Build *b, const char *made, GError **error) {
   if (!g_file_get_contents(made, &contents, &length, error)) return false;
   g_autoptr(Output) out = output_open(b->o->output, error);
   if (!out) return false;
+  g_autofree char *seal = origin_seal(contents, length);
   output_bytes(out, contents, length);
+  output_bytes(out, seal, strlen(seal));
   return output_commit(out, error);
 }
 

@@ -65,6 +65,9 @@ static bool read_hash(Image *i, GError **error) {
   g_autofree char *contents = asset_read(i->path, OBJECT_MOST, &length, error);
   if (!contents || !is_object(i->path, contents, length, error)) return false;
   if (!is_of_this_version(i, contents, length, error)) return false;
+  if (!origin_is_sealed(contents, length))
+    return complain(error, i->path,
+                    "not as `stampede subject build` made it (cut short, stripped, damaged); build it again");
   i->hash = hash_text(contents, length);
   return true;
 }

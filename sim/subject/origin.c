@@ -5,6 +5,7 @@
 #include <gelf.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
+#include <xxhash.h>
 
 /* ---- written ---- */
 
@@ -169,4 +170,21 @@ void origin_free(Origin *o) {
   GStrv lists[] = {o->flags, o->sources, o->entries, o->modelled, o->traps, o->assembly};
   for (guint i = 0; i < G_N_ELEMENTS(lists); i++) g_strfreev(lists[i]);
   g_free(o);
+}
+
+/* ---- the seal ---- */
+
+#define SEAL_WORD "stampede-seal:"
+enum { SEAL_BYTES = sizeof SEAL_WORD - 1 + 32 };
+
+char *origin_seal(const char *contents, gsize length) {
+  XXH128_hash_t h = XXH3_128bits(contents, length);
+  return g_strdup_printf(SEAL_WORD "%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", (guint64)h.high64,
+                         (guint64)h.low64);
+}
+
+bool origin_is_sealed(const char *contents, gsize length) {
+  if (length < SEAL_BYTES) return false;
+  g_autofree char *seal = origin_seal(contents, length - SEAL_BYTES);
+  return memcmp(contents + length - SEAL_BYTES, seal, SEAL_BYTES) == 0;
 }

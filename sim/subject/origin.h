@@ -23,3 +23,8 @@ void declared_race_json(const char *at, const char *reason, Output *o); /* {"at"
 Origin *origin_read(const char *contents, gsize length);
 void origin_free(Origin *o);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Origin, origin_free)
+
+/* The last bytes of a subject's file say what is before them, so that one that was damaged is not loaded: a loader that
+ * believes a wrong header does anything. */
+char *origin_seal(const char *contents, gsize length); /* what is appended; g_free */
+bool origin_is_sealed(const char *contents, gsize length);
