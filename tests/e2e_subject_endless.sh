@@ -23,12 +23,14 @@ ENTRY(privates) { for (;;) { kept = stm_private(1 << 20); kept[a] = 1; } }
 ENTRY(fills) { static char b[1 << 16]; for (;;) memset(b, (int)a, sizeof b); }
 ENTRY(counts) { for (volatile int64_t i = a; i < 9000; i++) stm_spin(); }
 ENTRY(stores) { for (int i = 0; i < 9000; i++) cell[2 + a] = i, stm_spin(); }
+ENTRY(shares) { while (cell[9] < 9000 + a) cell[9]++, stm_spin(); }
+ENTRY(owns) { static volatile int own; while (own < 9000 + a) own++, stm_spin(); }
 ENTRY(times) { int64_t end = stm_now_us() + 9000 + a; while (stm_now_us() < end) stm_spin(); }
 ENTRY(waits) { while (!cell[a]) stm_spin(); }
 ENTRY(gives) { stm_sleep_us(9000); cell[a] = 1; }
 #define E(name) {#name, "a loop", name}
 static const StampedeEntry entries[] = {E(locking), E(spinning), E(keeps_spinlock), E(trying), E(keeps_lock), E(mallocs),
-  E(privates), E(fills), E(counts), E(stores), E(times), E(waits), E(gives)};
+  E(privates), E(fills), E(counts), E(stores), E(shares), E(owns), E(times), E(waits), E(gives)};
 const StampedeSubject stampede_subject = {.version = STAMPEDE_SUBJECT_VERSION, .name = "loops", .about = "loops",
   .start = start, .entries = entries, .n_entries = sizeof entries / sizeof *entries};
 END
@@ -54,9 +56,11 @@ endless spinning spinning "it goes round for ever, the same state every" spinnin
 endless keeps_spinlock keeps_spinlock "it goes round for ever, the same state every" keeps_spinlock
 endless trying keeps_lock "it goes round for ever, the same state every" trying
 endless waits stores "it goes round for ever, the same state every" waits
-# What changes with each round (its stack, memory), what looks at the clock, and what another is yet to change: they end.
+# What changes with each round (its stack, and nothing but shared memory, or its own), what looks at the clock, and what another is yet to change: they end.
 ends counts counts
 ends stores stores
+ends shares shares
+ends owns owns
 ends times times
 ends waits gives
 
