@@ -23,8 +23,9 @@ ENTRY(privates) { for (;;) { kept = stm_private(1 << 20); kept[a] = 1; } }
 ENTRY(fills) { static char b[1 << 16]; for (;;) memset(b, (int)a, sizeof b); }
 ENTRY(counts) { for (volatile int64_t i = a; i < 9000; i++) stm_spin(); }
 ENTRY(stores) { for (int i = 0; i < 9000; i++) cell[2 + a] = i, stm_spin(); }
-ENTRY(shares) { while (cell[9] < 9000 + a) cell[9]++, stm_spin(); }
-ENTRY(owns) { static volatile int own; while (own < 9000 + a) own++, stm_spin(); }
+static __attribute__((noinline)) int goes_up(volatile int *n, int64_t a) { return *n < 9000 + a && ++*n; } /* no register keeps it */
+ENTRY(shares) { while (goes_up(cell + 9, a)) stm_spin(); }
+ENTRY(owns) { static volatile int own; while (goes_up(&own, a)) stm_spin(); }
 ENTRY(times) { int64_t end = stm_now_us() + 9000 + a; while (stm_now_us() < end) stm_spin(); }
 ENTRY(waits) { while (!cell[a]) stm_spin(); }
 ENTRY(gives) { stm_sleep_us(9000); cell[a] = 1; }
