@@ -84,6 +84,16 @@ void cancel_tell_sender(Pooler *p, Cancel *x) {
   measure_cancel_over(p, x);
 }
 
+/* The pooler's object of a cancel ends, and with it goes what is under its key: its client's entry (pgcat: Drop of
+ * Client asks not which of the two it is). */
+void cancel_forgets(Pooler *p, const Cancel *x) {
+  if (!x->asked || x->pool == DIRECT || !pool_config(p, x->pool)->cancel_forgets) return;
+  const Session *e = &p->sessions[x->asked - 1];
+  if (e->state == CL_NONE || e->key_pid != x->key_pid || e->key_secret != x->key_secret) return;
+  for (guint i = 0; i < HELD_MAX && e->held[i]; i++)
+    taken_unmap(p, p->servers[e->held[i] - 1].pool, &p->servers[e->held[i] - 1], x->asked - 1u);
+}
+
 /* Where the end of a connection is not seen, its sender waits on. */
 static bool deaf(const Pooler *p, const Cancel *x) {
   bool told = x->flags & XF_TOLD || x->stage == X_SENT || x->pool == DIRECT;
@@ -111,6 +121,7 @@ void child_rested(Pooler *p, Cancel *x) {
 }
 
 Step cancel_ends(Pooler *p, Cancel *x, Outcome o) {
+  cancel_forgets(p, x);
   if (!(x->flags & XF_JUDGED)) outcome_keep(p, x, o, NULL);
   return cancel_finish(p, x);
 }

@@ -60,7 +60,7 @@ Step cancel_connect(Pooler *p, Cancel *x, ProcId self) {
     x->stage = X_STUCK;
     return cancel_waits(p, x, self, x->pool == DIRECT ? NO_LIMIT : pool_config(p, x->pool)->cancel_connect_timeout_ns);
   }
-  return wait_in_line(link_connect(p, LINK_CANCEL_TO_SERVER, x->host));
+  return wait_connect(p, link_connect(p, LINK_CANCEL_TO_SERVER, x->host));
 }
 
 Step cancel_forward(Pooler *p, Cancel *x) {
@@ -91,6 +91,7 @@ Step cancel_deliver(Pooler *p, Cancel *x, ProcId self) {
     said(p, self, party_cancel(p, x), (Party){PARTY_HOST, x->host}, "CancelRequest for pid %u", x->pid);
     fence_limit(p, x);
     if (x->pool != DIRECT && pool_config(p, x->pool)->ack == ACK_NONE) {
+      cancel_forgets(p, x);
       fence_over(p, x);
       if (x->child)
         watch_start(p, WATCH_CHILD, cancel_id(p, x), config_of(p)->node_gap_ns, false, 0, 0);

@@ -7,6 +7,7 @@
 Cancel *cancel_free_entry(Pooler *p);                                         /* NULL: the table is full */
 Step cancel_waits(Pooler *p, const Cancel *x, ProcId self, int64_t limit_ns); /* until cancel_wake, or the limit */
 void cancel_tell_sender(Pooler *p, Cancel *x);                                /* its sender: that it is done */
+void cancel_forgets(Pooler *p, const Cancel *x);                              /* the pooler is done with it */
 Step cancel_finish(Pooler *p, Cancel *x);          /* the process ends; a signal may be due still */
 Step cancel_ends(Pooler *p, Cancel *x, Outcome o); /* with this outcome, unless it has one */
 

@@ -164,6 +164,7 @@ typedef struct {
   bool retry_from_start;    /* login_retry_from: attempt; server_login_retry counts from its start, not its failure */
   bool fast_fail;           /* fast_fail: refused where the last login failed and no server connection is there */
   bool waiters_unread;      /* waiters_unread: who waits is not read from, and its leaving is not seen */
+  bool cancel_forgets;      /* cancel_forgets: a cancel that is done takes its client's entry out of the map (pgcat) */
   bool key_needed;          /* server_key: needed; a login at a server that sends no BackendKeyData has failed */
   bool min_evicts;          /* min_evicts: openings for min_pool_size evict under a shared cap (S26) */
   QueuedClient queued_client;
@@ -230,8 +231,9 @@ typedef struct PoolerConfig {
   int64_t shutdown_timeout_ns; /* shutdown waits for clients so long; NO_LIMIT */
   bool shutdown_by_servers;    /* shutdown_waits: servers; it ends when none is left, whoever waits */
   bool tick_steady;            /* tick_steady: from the start, whether there is something to do or not */
-  bool shutdown_cancels;       /* shutdown_termination: cancels what still runs then */
-  bool refuses_newer;          /* newer_protocol: refuse | negotiate: a client that asks for more than 3.0 */
+  bool connect_at_once;  /* connect_at_once: one that takes no time is over before anything else comes (loopback) */
+  bool shutdown_cancels; /* shutdown_termination: cancels what still runs then */
+  bool refuses_newer;    /* newer_protocol: refuse | negotiate: a client that asks for more than 3.0 */
   bool pause_survives_reload;
   LoginAuth client_auth;
   const PoolConfig *pools;

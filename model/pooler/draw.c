@@ -49,6 +49,10 @@ Step wait_in_line(int64_t ns) {
   return ns > 0 ? step_sleep(ns) : step_in_line();
 }
 
+Step wait_connect(const Pooler *p, int64_t ns) {
+  return config_of(p)->connect_at_once ? wait_ns(ns) : wait_in_line(ns);
+}
+
 Step wait_on(const Pooler *p, ObjectId q, ProcId self, bool limit, int64_t ns) {
   if (ns >= 0) timer_arm(p->w, self, limit, ns);
   return queue_wait(p->w, q, self);

@@ -15,6 +15,7 @@ LinkFault link_fault(const Pooler *p, PoolerLink which, guint server);
 bool link_loses(const Pooler *p, PoolerLink which, guint server);
 Step wait_ns(int64_t ns);      /* 0: goes on at once */
 Step wait_in_line(int64_t ns); /* for what comes from elsewhere: 0: goes on at once, as far as time goes */
+Step wait_connect(const Pooler *p, int64_t ns); /* as one of these two, by connect_at_once */
 Step wait_on(const Pooler *p, ObjectId q, ProcId self, bool limit, int64_t ns); /* NO_LIMIT: without a timer */
 guint step_times(const Pooler *p, guint pool, PoolStep s);
 bool step_is(const Pooler *p, guint pool, PoolStep s, Deviation how);

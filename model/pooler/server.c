@@ -76,7 +76,7 @@ static Step connect_to(Pooler *p, Server *s, ProcId self) {
   if (fault == FAULT_REFUSE) s->flags |= SVF_BROKEN;
   int64_t ns = link_connect(p, link, s->host);
   spends(p, s, ns);
-  return wait_in_line(ns + step_late(p, s->pool, POOLSTEP_LOGIN));
+  return wait_connect(p, ns + step_late(p, s->pool, POOLSTEP_LOGIN));
 }
 
 static Step log_in(Pooler *p, Server *s, ProcId self) {

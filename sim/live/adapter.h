@@ -74,7 +74,8 @@ AdapterAbout *adapter_about(const char *const *dirs, const char *name, GError **
 void adapter_about_free(AdapterAbout *a);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AdapterAbout, adapter_about_free)
 const char *adapter_preset(const AdapterAbout *a); /* that is held against it unless one is named; NULL: none */
-guint64 adapter_most_pools(const AdapterAbout *a); /* G_MAXUINT64: as many as there are */
+bool adapter_tcp_alone(const AdapterAbout *a);
+guint64 adapter_most_pools(const AdapterAbout *a);              /* G_MAXUINT64: as many as there are */
 bool adapter_tells(const AdapterAbout *a, const char *setting); /* of pooler: its files have a place for it */
 void adapter_free(Adapter *a);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Adapter, adapter_free)

@@ -6,6 +6,7 @@
 struct AdapterAbout {
   char *preset;
   guint64 most_pools;
+  bool tcp_alone;
   GString *words; /* every text of the file, words in braces as they are */
 };
 
@@ -21,6 +22,7 @@ AdapterAbout *adapter_about(const char *const *dirs, const char *name, GError **
   const Node *preset = node_child(root, "preset"), *most = node_child(root, "most_pools");
   a->preset = preset ? g_strdup(preset->text) : NULL;
   a->most_pools = most && most->text ? g_ascii_strtoull(most->text, NULL, 10) : G_MAXUINT64;
+  a->tcp_alone = !node_child(root, "socket");
   a->words = g_string_new(NULL);
   gather(root, a->words);
   return a;
@@ -34,6 +36,10 @@ void adapter_about_free(AdapterAbout *a) {
 
 const char *adapter_preset(const AdapterAbout *a) {
   return a->preset;
+}
+
+bool adapter_tcp_alone(const AdapterAbout *a) {
+  return a->tcp_alone;
 }
 
 guint64 adapter_most_pools(const AdapterAbout *a) {

@@ -47,6 +47,7 @@ static void bind_numbers(const Scenario *s, int entry, PoolConfig *c) {
                               {"own.cancellable", AT(own.cancellable)},
                               {"own.always", AT(own.always)},
                               {"carrier_starves", AT(carrier_starves)},
+                              {"cancel_forgets", AT(cancel_forgets)},
                               {"min_evicts", AT(min_evicts)},
                               {"release_evicts", AT(loop_evicts)},
                               {"pause_stops_growth", AT(pause_stops_growth)},
@@ -281,6 +282,7 @@ static void bind_process(const Scenario *s, PoolerConfig *c) {
   c->shutdown_timeout_ns = bind_limit(s, "pooler.shutdown_timeout");
   c->shutdown_by_servers = scenario_is(s, "pooler.shutdown_waits", "servers");
   c->tick_steady = scenario_bool(s, "pooler.tick_steady");
+  c->connect_at_once = scenario_bool(s, "pooler.connect_at_once");
   c->shutdown_cancels = scenario_bool(s, "pooler.shutdown_cancels");
   c->refuses_newer = scenario_is(s, "pooler.newer_protocol", "refuse");
   c->client_auth = bind_login(s, "pooler.client_auth");

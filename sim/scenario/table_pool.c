@@ -210,6 +210,8 @@ static const KeyInfo rows[] = {
     {"@pool.carrier.semaphore.queue_timeout", K_TIME | K_WORD, .dflt = "none", .words = "none",
      .example = "pooler: {carrier: {semaphore: {slots: 4, queue_timeout: 2s}}}",
      .about = "A cancel that has waited so long is dropped."},
+    {"@pool.cancel_forgets", K_BOOL, .dflt = "false", .example = "pooler: {cancel_forgets: true}",
+     .about = "A cancel that is done takes its client's entry out of the map: those that come after it find nothing."},
     {"@pool.carrier_starves", K_BOOL, .dflt = "false", .example = "pooler: {carrier_starves: true}",
      .about = "A pass that launches a carrier serves nobody else."},
     {"@pool.server_key", K_WORD, .dflt = "optional", .words = "optional needed",

@@ -123,6 +123,10 @@ static const KeyInfo rows[] = {
      .about = "Threads that interleave inside one process."},
     {"pooler.tick", K_TIME | K_WORD, .dflt = "333ms", .lo = "1us", .words = "none", .example = "pooler: {tick: 25ms}",
      .about = "The periodic pass; none: there is none."},
+    {"pooler.connect_at_once", K_BOOL, .dflt = "false", .example = "pooler: {connect_at_once: true}",
+     .about =
+         "A connect that takes no time is over before anything else of that instant comes, as over loopback; for a "
+         "comparison with a real pooler."},
     {"pooler.tick_steady", K_BOOL, .dflt = "false", .example = "pooler: {tick: 333333us, tick_steady: true}",
      .about = "The pass comes at multiples of tick from the start, and a step each time; else the first comes a tick "
               "after there is something for it to do. Where there is a clock."},
