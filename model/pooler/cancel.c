@@ -2,6 +2,7 @@
  * happen. Looked up, delivered and handled are the three instants that matter: a misroute is a connection that changed
  * hands between two of them, or two things with one identity. */
 #include "model/pooler/cancel_stages.h"
+#include "model/pooler/ops.h"
 
 static Cancel *cancel_of(World *w, ProcId self, void *locals, Pooler **p) {
   *p = world_data(w, self);
@@ -74,13 +75,20 @@ Step cancel_waits(Pooler *p, const Cancel *x, ProcId self, int64_t limit_ns) {
 
 /* ---- the end ---- */
 
+/* It counts the time of its query, which the end of a cancel does not stop. */
+static bool counts_down(const Pooler *p, const Client *c) {
+  const Script *s = client_script(p, c);
+  const Op *op = &s->ops[c->pc];
+  return c->stage == C_ANSWER && op->code == OP_QUERY && s->queries[op->index].deadline_ns >= 0;
+}
+
 /* Its sender is told that it is done: the socket is closed. */
 void cancel_tell_sender(Pooler *p, Cancel *x) {
   if (x->flags & XF_TOLD) return;
   x->flags |= XF_TOLD;
   Client *c = &p->clients[x->client];
   g_assert(c->cancels > 0);
-  if (--c->cancels == 0) client_wake(p, c, 0);
+  if (--c->cancels == 0 && !counts_down(p, c)) client_wake(p, c, 0);
   measure_cancel_over(p, x);
 }
 

@@ -166,7 +166,9 @@ typedef struct {
   bool waiters_unread;      /* waiters_unread: who waits is not read from, and its leaving is not seen */
   bool cancel_forgets;      /* cancel_forgets: a cancel that is done takes its client's entry out of the map (pgcat) */
   bool key_needed;          /* server_key: needed; a login at a server that sends no BackendKeyData has failed */
-  bool min_evicts;          /* min_evicts: openings for min_pool_size evict under a shared cap (S26) */
+  bool key_zero;       /* server_key: zero; such a server has pid 0 and secret 0, and a cancel of it is sent (pgcat) */
+  bool idle_below_min; /* idle_below_min: server_idle_timeout asks not for min_pool_size (bb8) */
+  bool min_evicts;     /* min_evicts: openings for min_pool_size evict under a shared cap (S26) */
   QueuedClient queued_client;
   StepChange steps[POOLSTEP_COUNT];
 } PoolConfig;

@@ -58,7 +58,7 @@ LookedUp lookup_server(Pooler *p, Cancel *x, guint pool) {
   if (s && ignored(p, s)) return LOOKED_NOTHING;
   /* Its server gave no key: there is nothing to send (poolers.md B.9), unless keys are read when they are sent:
    * PgBouncer 1.18 sends pid 0 then (seen on its wire). */
-  if (s && s->pid == 0 && c->lookup != LOOKUP_ARRIVAL_LINK) return LOOKED_AMISS;
+  if (s && s->pid == 0 && c->lookup != LOOKUP_ARRIVAL_LINK && !c->key_zero) return LOOKED_AMISS;
   copy_key(p, x, pool, e, s);
   if (!s) return LOOKED_UP; /* a key that nothing answers to any more: it goes out all the same */
   if (c->lookup == LOOKUP_ARRIVAL_LINK && step_is(p, pool, POOLSTEP_LINK, DO_SKIP)) return LOOKED_UP;

@@ -130,7 +130,8 @@ static void server_due(Pooler *p, guint kind, Server *s) {
   if (kind == WATCH_STALE) server_stale(p, s);
   if (s->state != SV_IDLE || kind == WATCH_STALE) return;
   if (kind == WATCH_AGE && pool_spares_old(p, s)) return;
-  if (kind == WATCH_IDLE && pool_total(p, s->pool) <= (guint)pool_config(p, s->pool)->min) return;
+  const PoolConfig *c = pool_config(p, s->pool);
+  if (kind == WATCH_IDLE && !c->idle_below_min && pool_total(p, s->pool) <= (guint)c->min) return;
   server_close(p, s);
 }
 

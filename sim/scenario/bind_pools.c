@@ -47,6 +47,7 @@ static void bind_numbers(const Scenario *s, int entry, PoolConfig *c) {
                               {"own.cancellable", AT(own.cancellable)},
                               {"own.always", AT(own.always)},
                               {"carrier_starves", AT(carrier_starves)},
+                              {"idle_below_min", AT(idle_below_min)},
                               {"cancel_forgets", AT(cancel_forgets)},
                               {"min_evicts", AT(min_evicts)},
                               {"release_evicts", AT(loop_evicts)},
@@ -97,7 +98,9 @@ static void bind_words(const Scenario *s, int entry, PoolConfig *c) {
   c->react.client_eof = REACT("client_eof");
   c->react.unexpected = REACT("unexpected");
   c->react.lost = REACT("lost");
-  c->key_needed = WORD("server_key", "optional", "needed");
+  const guint key = WORD("server_key", "optional", "needed", "zero");
+  c->key_needed = key == 1;
+  c->key_zero = key == 2;
   c->server_identity = (ServerIdentity)WORD("server_identity", "pid_only", "pid_secret4", "pid_secret_var",
                                             "host_pid_secret", "unique_seq", "object_link");
   c->taken = (TakenGeneration)WORD("taken", "G0", "G1", "G2", "G3", "G4");
