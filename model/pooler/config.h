@@ -112,6 +112,7 @@ typedef struct {
   Handoff handoff;
   Poke poke;
   int opening_max;  /* growth.opening_max; 0: none */
+  int64_t look_ns;  /* growth.look: where that many are under way, a request looks again after so long; 0: it waits */
   unsigned pending; /* growth.pending */
   BackOff back_off;
   bool full_by_equality;         /* full: equality (S03: an over-full pool was never full) */
@@ -159,6 +160,7 @@ typedef struct {
   bool limits_by_tick;      /* limits_by_tick: query_wait_timeout is looked at by the periodic pass alone */
   bool error_closes;        /* error_closes_client: an error that is the pooler's own ends the client's connection */
   bool login_waits;         /* first_login_waits: a client's login waits until its pool has had a server connection */
+  bool login_takes;         /* first_login_takes: and it has one for itself, which it gives back at once (Odyssey) */
   bool openings_carry;      /* openings_carry: what has come up takes the first parked cancel, or logs in (PgBouncer) */
   bool carrier_opens_once;  /* carrier_opens: arrival; nothing is opened later for a cancel that waits */
   bool retry_from_start;    /* login_retry_from: attempt; server_login_retry counts from its start, not its failure */

@@ -185,6 +185,7 @@ static void forget_left(Pooler *p, guint pool) {
 /* A login needs a connection to be there, and does not take it (PgBouncer: activate_client, finish_client_login). */
 static bool lets_in(Pooler *p, guint pool) {
   forget_left(p, pool);
+  if (pool_config(p, pool)->login_takes) return false;
   if (pool_at(p, pool)->n_waiters == 0 || !(pool_at(p, pool)->flags & PLF_WELCOME)) return false;
   Session *e = first_waiter(p, pool);
   if (e->request != REQ_CONNECT || e->wants != pool + 1) return false;

@@ -123,11 +123,20 @@ static bool fails_fast(Pooler *p, const Session *e, guint pool) {
   return true;
 }
 
+/* There is room, but others are opening: it does not stand in the queue (Odyssey: od_router_try_create_new_server). */
+static bool looks_again(const Pooler *p, const Session *e, guint pool) {
+  const PoolConfig *c = pool_config(p, pool);
+  const Pool *pl = &p->pools[pool];
+  if (c->look_ns <= 0 || !p->timed || e->wants || pl->flags & PLF_PAUSED) return false;
+  return pl->opening > 0 && pl->opening >= c->opening_max && pool_live(p, pool) < (guint)c->size;
+}
+
 Step request_serve(Pooler *p, Session *e, ProcId self) {
   if (e->request == REQ_END && !e->held[0]) return answered(p, e, self, RES_OK);
   if (e->pool == DIRECT && !e->held[0]) return answered(p, e, self, RES_ERROR); /* its one connection has died */
   bool welcome = e->pool != DIRECT && pool_at(p, e->pool)->flags & PLF_WELCOME;
-  if (e->request == REQ_CONNECT && welcome && config_of(p)->client_identity != CLIENT_REAL_KEY) {
+  bool takes = e->pool != DIRECT && pool_config(p, e->pool)->login_takes;
+  if (e->request == REQ_CONNECT && welcome && !takes && config_of(p)->client_identity != CLIENT_REAL_KEY) {
     session_connected(p, e, NULL);
     return request_none(p, e, self);
   }
@@ -141,13 +150,17 @@ Step request_serve(Pooler *p, Session *e, ProcId self) {
     }
     bool served = pool_check_out(p, e, (guint)pool);
     if (!served && fails_fast(p, e, (guint)pool)) return answered(p, e, self, RES_REFUSED);
+    if (!served && looks_again(p, e, (guint)pool))
+      return e->pc = E_REQUEST, step_sleep(pool_config(p, (guint)pool)->look_ns);
     if (!served) return wait_for(p, e, self, (guint)pool);
     if (!e->wants) measure_wait_begin(p, e);
     pool_dequeue(p, e);
     measure_wait_end(p, e, true);
   }
   if (e->request == REQ_CONNECT) {
-    session_connected(p, e, &p->servers[e->held[0] - 1]);
+    Server *s = &p->servers[e->held[0] - 1];
+    session_connected(p, e, takes ? NULL : s);
+    if (takes) pool_release(p, s), server_settle(p, s);
     return request_none(p, e, self);
   }
   session_forward(p, e);

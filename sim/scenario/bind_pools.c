@@ -26,6 +26,7 @@ static void bind_limits(const Scenario *s, int entry, PoolConfig *c) {
                              {"server_lifetime", AT(server_lifetime_ns)},
                              {"server_check_delay", AT(check_delay_ns)},
                              {"ban_timeout", AT(ban_timeout_ns)},
+                             {"growth.look", AT(look_ns)},
                              {"own.limit", AT(own.limit_ns)},
                              {"cancel_wait_timeout", AT(cancel_wait_timeout_ns)},
                              {"cancel_connect_timeout", AT(cancel_connect_timeout_ns)}};
@@ -56,6 +57,7 @@ static void bind_numbers(const Scenario *s, int entry, PoolConfig *c) {
                               {"limits_by_tick", AT(limits_by_tick)},
                               {"error_closes_client", AT(error_closes)},
                               {"first_login_waits", AT(login_waits)},
+                              {"first_login_takes", AT(login_takes)},
                               {"openings_carry", AT(openings_carry)},
                               {"fast_fail", AT(fast_fail)},
                               {"waiters_unread", AT(waiters_unread)},

@@ -72,6 +72,11 @@ static const KeyInfo rows[] = {
               "too."},
     {"@pool.growth.opening_max", K_INT | K_WORD, .dflt = "1", .lo = "1", .hi = "10000", .words = "none",
      .example = "pooler: {growth: {opening_max: none}}", .about = "Openings under way at a time."},
+    {"@pool.growth.look", K_TIME | K_WORD, .dflt = "none", .lo = "1us", .words = "none",
+     .example = "pooler: {growth: {look: 1ms}}",
+     .about =
+         "Where opening_max are under way and there is room for more, a request that needs one looks again after so "
+         "long, and does not stand in the queue. Where there is a clock."},
     {"@pool.growth.pending", K_WORD | K_LIST, .dflt = "opening", .words = "opening checked cleaning",
      .example = "pooler: {growth: {pending: [opening, cleaning]}}", .about = "States that count as growth under way."},
     {"@pool.growth.pending[]", K_WORD, .words = "opening checked cleaning",
@@ -237,6 +242,9 @@ static const KeyInfo rows[] = {
     {"@pool.first_login_waits", K_BOOL, .dflt = "false", .example = "pooler: {first_login_waits: true}",
      .about = "A client's login waits until its pool has had a server connection once, which tells it the server's "
               "parameters."},
+    {"@pool.first_login_takes", K_BOOL, .dflt = "false", .example = "pooler: {first_login_takes: true}",
+     .about =
+         "With first_login_waits: and such a login is given a connection of its own, which it gives back at once."},
     {"@pool.openings_carry", K_BOOL, .dflt = "false", .example = "pooler: {openings_carry: true}",
      .about =
          "A connection that has come up takes the first cancel that waits for one, and logs in where none does: no "
