@@ -56,6 +56,12 @@ check_status 3 "$STAMPEDE" live --explore tests/live/two-pools.yaml --pooler "$p
 check_contains "not judged no-crash violated"
 check_status 1 "$STAMPEDE" live --explore tests/live/two-pools.yaml --pooler "$pooler" --set "$never"
 check_contains "NOT MET no-crash violated"
+# A driver that gives up its cancel: PgBouncer 1.18 frees the canceller and uses it again (bad client state 0, mended in 1.20).
+check_status 0 "$STAMPEDE" live --explore tests/live/cancel-given-up.yaml --pooler "$pooler" --max-runs 50
+check_contains "in function disconnect_client(): bad client state: 0"
+check_status 0 "$STAMPEDE" live --explore tests/live/cancel-given-up-other.yaml --pooler "$pooler" --strategy random --max-runs 50 \
+  --set 'expect=[{check: no-crash, verdict: violated}]'
+check_contains "bad client state"
 # A pooler that crashes in one of the orders is found, whether a check was asked for or not.
 cp "$BUILD/tests/live/tiny" "$SCRATCH/bin/tiny"
 ln -s tiny "$SCRATCH/bin/tiny-crash"

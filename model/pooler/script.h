@@ -96,8 +96,9 @@ typedef struct {
   int via_server; /* index of a server entry: no pooler between; NONE */
   int pool;
   int protocol; /* 30 | 32 */
-  bool tls;     /* tls: require; for live alone, as is the next */
+  bool tls;     /* tls: require; for live alone, as are the next two */
   QueryMode query_mode;
+  int64_t cancel_timeout_ns; /* from its sending; NO_LIMIT */
   ClientFence fence;
   AfterError after_error;
 } ClientDef;

@@ -91,7 +91,8 @@ static uint64_t touches(const Live *l, const EventPayload *e) {
   case DO_PACKET:
   case DO_HEARD: return of_client(l, CONN(l, e->subject)->owner);
   case DO_CANCEL:
-  case DO_CANCEL_IN: return of_client(l, SENT(l, e->subject)->client);
+  case DO_CANCEL_IN:
+  case DO_GIVE_UP: return of_client(l, SENT(l, e->subject)->client);
   case DO_ARRIVE:
   case DO_EVENT:
   case DO_AFTER:
@@ -109,7 +110,8 @@ static uint64_t lane(const Live *l, const EventPayload *e) {
   case DO_PACKET:
   case DO_HEARD: return rng_mix(1, CONN(l, e->subject)->owner);
   case DO_CANCEL:
-  case DO_CANCEL_IN: return rng_mix(2, e->subject);
+  case DO_CANCEL_IN:
+  case DO_GIVE_UP: return rng_mix(2, e->subject);
   case DO_ARRIVE:
   case DO_EVENT:
   case DO_AFTER:

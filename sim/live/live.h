@@ -23,6 +23,7 @@ typedef enum {
   DO_HEARD,     /* of a client's connection: it hears; data: a Heard */
   DO_CANCEL,    /* of a sent cancel: its client sends it */
   DO_CANCEL_IN, /* of a sent cancel: it comes to the pooler */
+  DO_GIVE_UP,   /* of a sent cancel: its client waits no longer for its end */
   DO_OPEN,      /* of a server's connection: the connect is over */
   DO_LOGIN,     /* of a server's connection: so is the login */
   DO_START,     /* of a server's connection: the query is there; data: number of the run, as in the next two */
@@ -110,7 +111,7 @@ typedef struct {
                                      ran the query when it was sent; -1 */
   bool judged, stale, told, at_pooler; /* stale: the query of that name was sent again */
   bool gone, ran;                      /* the pooler has closed its connection; its query ran then */
-  int64_t gone_ns;
+  int64_t gone_ns, sent_ns;
 } Sent; /* a cancel of a client */
 
 typedef struct {
@@ -346,6 +347,7 @@ void cancels_plan(Live *l, guint client, guint session, int query);
 void cancel_now(Live *l, guint client, guint session, int query);
 void cancel_send(Live *l, guint sent);
 void cancel_comes(Live *l, guint sent);
+void cancel_given_up(Live *l, guint sent);
 void cancel_told(Live *l, guint sent);
 void cancel_gone(Live *l, guint conn);
 void cancels_settle(Live *l); /* those that the pooler has closed, and no packet is left that could be theirs */

@@ -132,6 +132,7 @@ static void do_it(Live *l, const EventPayload *e) {
   case DO_HEARD: player_heard(l, e->subject, (Heard)e->data); break;
   case DO_CANCEL: cancel_send(l, e->subject); break;
   case DO_CANCEL_IN: cancel_comes(l, e->subject); break;
+  case DO_GIVE_UP: cancel_given_up(l, e->subject); break;
   case DO_EVENT:
   case DO_AFTER:
   case DO_UNDO: event_do(l, (Doing)e->kind, e->subject); break;

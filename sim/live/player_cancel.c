@@ -65,6 +65,7 @@ void cancel_send(Live *l, guint sent) {
   }
   p->open_cancels++;
   p->fence = p->def->fence.kind != FENCE_NONE;
+  x->sent_ns = l->now;
   x->aimed = p->sessions[x->session].server_conn;
   x->from = p->sessions[x->session].conn;
   g_autofree char *name = player_name(p);
@@ -124,6 +125,8 @@ void cancel_comes(Live *l, guint sent) {
   }
   conn_send(l, (guint)conn, out);
   live_input(l);
+  if (p->def->cancel_timeout_ns != NO_LIMIT && !SENT(l, sent)->told)
+    live_at(l, SENT(l, sent)->sent_ns + p->def->cancel_timeout_ns, DO_GIVE_UP, sent, 0);
 }
 
 /* Its socket is closed: it is done, as far as its client can see. */
@@ -178,6 +181,19 @@ void cancels_settle(Live *l) {
     else
       verdict_cancel(l, i, x->ran ? OUT_LOST : OUT_DROPPED, -1);
   }
+}
+
+/* To whoever has its packet it may still be on its way. */
+void cancel_given_up(Live *l, guint sent) {
+  const Sent *x = SENT(l, sent);
+  if (x->told || CONN(l, (guint)x->conn)->fd < 0) return;
+  const Player *p = PLAYER(l, x->client);
+  g_autofree char *name = player_name(p), *to = pooler_label(l, x->process);
+  bool direct = p->def->via_server != NONE;
+  live_said(l, name, direct ? l->config->servers[p->def->via_server].name : to, "gives up its cancel",
+            player_tag(l, (int)x->client, x->query));
+  cancel_gone(l, (guint)x->conn);
+  live_input(l);
 }
 
 /* The pooler has closed: of a cancel that came to no server this is all that is ever seen. One whose packet a pooler

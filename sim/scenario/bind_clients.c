@@ -72,7 +72,8 @@ static bool bind_client(PoolerBinding *b, const Scenario *s, guint i, ClientDef 
                         GError **error) {
   g_autofree char *name = client_key(i, "name"), *start = client_key(i, "start"), *script = client_key(i, "script"),
                   *protocol = client_key(i, "protocol"), *fence = client_key(i, "fence"), *tls = client_key(i, "tls"),
-                  *after = client_key(i, "after_error"), *mode = client_key(i, "query_mode");
+                  *after = client_key(i, "after_error"), *mode = client_key(i, "query_mode"),
+                  *patience = client_key(i, "cancel_timeout");
   Script *compiled = NULL;
   Fence kind = FENCE_NONE;
   GenerationStep unused = GENERATION_CHECKOUT;
@@ -81,6 +82,7 @@ static bool bind_client(PoolerBinding *b, const Scenario *s, guint i, ClientDef 
   c->protocol = scenario_is(s, protocol, "3.2") ? 32 : 30;
   c->tls = scenario_is(s, tls, "require");
   c->query_mode = (QueryMode)CHOICE(s, mode, "simple", "extended", "prepared");
+  c->cancel_timeout_ns = bind_limit(s, patience);
   c->after_error = (AfterError)CHOICE(s, after, "go_on", "stop", "reconnect");
   if (!bind_fence(s, fence, &kind, &c->fence.limit_ns, &unused, error) || !bind_arrivals(b, s, i, c, error) ||
       !bind_number(s, i, c, error) || !bind_way(b, s, i, c, error) ||

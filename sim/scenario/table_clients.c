@@ -55,6 +55,11 @@ static const KeyInfo rows[] = {
      .about = "In live: how its driver says a query, by the words of pgbench's --protocol: one Query; Parse, Bind, "
               "Execute; the same with a statement S_1, S_2, ... for each query of its script, which it parses once a "
               "connection. The model's queries are all alike."},
+    {"clients[].cancel_timeout", K_TIME | K_WORD, .dflt = "none", .words = "none",
+     .example = "clients: [{name: a, cancel_timeout: 10s, script: [connect]}]",
+     .about =
+         "In live: so long after it sent a cancel its driver closes that connection, answered or not, as those of Go "
+         "and Java do after 10 seconds; with --explore any time after it has come. The model's wait for its end."},
     {"clients[].fence", K_WORD | K_MAP | K_ONE, .dflt = "none",
      .words = "none hold_until_eof retire_session drain_57014",
      .example = "clients: [{name: a, fence: hold_until_eof, script: [connect]}]",
