@@ -122,8 +122,9 @@ static bool is_told(const WireLog *w, const char *outcome) {
 
 /* A server that dies has closed then, whenever the pooler does: "server 0": "idle, pid 1000" has become "idle". */
 static void model_changes(WireLog *w, int64_t t, const char *server, const char *state) {
-  bool lives = strstr(state, ", pid ") != NULL,
-       there = g_str_has_prefix(state, "idle") || g_str_has_prefix(state, "taken");
+  static const char *const open[] = {"idle", "taken", "fenced", "cleaning"};
+  bool lives = strstr(state, ", pid ") != NULL, there = false;
+  for (guint i = 0; i < G_N_ELEMENTS(open); i++) there |= g_str_has_prefix(state, open[i]);
   if (lives)
     keep(w->living, server, server);
   else if (g_hash_table_remove(w->living, server) && there)
