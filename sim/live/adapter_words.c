@@ -34,6 +34,13 @@ static int clients_of(const PoolerConfig *c) {
   return n + 100; /* cancels and the console beside them */
 }
 
+/* Of that pool's database. */
+static guint logins_before(const PoolerConfig *c, guint pool) {
+  guint n = 0;
+  for (guint i = 0; i < pool; i++) n += adapter_database(c, i) == adapter_database(c, pool);
+  return n;
+}
+
 static char *word_of_pool(const PoolerConfig *c, guint pool, const AdapterPlace *at, const char *word) {
   const PoolConfig *p = &c->pools[pool];
   const struct {
@@ -43,6 +50,8 @@ static char *word_of_pool(const PoolerConfig *c, guint pool, const AdapterPlace 
   for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
     if (!strcmp(word, numbers[i].word)) return g_strdup_printf("%d", numbers[i].value);
   if (!strcmp(word, "pool")) return g_strdup(p->name);
+  if (!strcmp(word, "database")) return g_strdup(c->pools[adapter_database(c, pool)].name);
+  if (!strcmp(word, "login_number")) return g_strdup_printf("%u", logins_before(c, pool));
   if (!strcmp(word, "login")) return g_strdup(adapter_login(c, pool));
   if (!strcmp(word, "pool_mode")) return g_strdup(mode_word(p->mode));
   if (!strcmp(word, "server_dir")) return at->server_ports ? g_strdup("127.0.0.1") : adapter_server_dir(at->dir, pool);
