@@ -102,8 +102,12 @@ for command in run check; do
 done
 
 # --- no addresses for its memory: the machine's fault, not the code's
-check_status 4 bash -c 'ulimit -v 1000000; exec "$0" run run-any.yaml' "$STAMPEDE"
-check_contains "out of memory" "$ERR"
+if grep -aq __asan_init "$STAMPEDE"; then
+  echo "not tried: too little memory; AddressSanitizer itself needs more"
+else
+  check_status 4 bash -c 'ulimit -v 1000000; exec "$0" run run-any.yaml' "$STAMPEDE"
+  check_contains "out of memory" "$ERR"
+fi
 
 # --- crashes, wild accesses, text
 cat >bad.c <<'END'
