@@ -42,7 +42,8 @@ GArray *path_choices(const Search *q); /* of uint64_t; g_array_unref */
 /* Only as far as the choices say: what comes behind is the first in time, and has other options than before. */
 void path_follow(Search *q, const GArray *choices);
 
-/* explore_shorten.c: the path of a finding, each choice the first in time where the same is wrong. False: *error. */
+/* explore_shorten.c: the path of a finding, each choice the first in time where the same is wrong. Where it is
+ * not again with the same choices, x->stop is EXPLORED_DIFFERED. False: *error. */
 bool path_shorten(Search *q, const char *what, GError **error);
 
 /* explore.c */

@@ -21,17 +21,25 @@ static guint deviations(const GArray *choices) {
   return n;
 }
 
+/* False: the same choices do not show it, as it came by itself, or nobody waits for them. */
+static bool comes_again(Search *q, const GArray *choices, const char *what, GError **error) {
+  if (is_still_wrong(q, choices, what, error)) return true;
+  const gint *interrupted = q->live->interrupted;
+  q->x->stop = interrupted && g_atomic_int_get(interrupted) ? EXPLORED_INTERRUPTED : EXPLORED_DIFFERED;
+  return false;
+}
+
 bool path_shorten(Search *q, const char *what, GError **error) {
   enum { BUDGET = 400 };
   GError *problem = NULL;
   g_autoptr(GArray) best = path_choices(q);
   q->fixed = true;
   drop_tail(best);
-  for (guint i = best->len; i-- > 0 && q->x->shrunk_runs < BUDGET && !problem;) {
+  bool again = comes_again(q, best, what, &problem);
+  for (guint i = best->len; again && i-- > 0 && q->x->shrunk_runs < BUDGET && !problem;) {
     uint64_t *took = &g_array_index(best, uint64_t, i), was = *took;
-    if (was == 0) continue;
     *took = 0;
-    if (!is_still_wrong(q, best, what, &problem)) *took = was;
+    if (was && !is_still_wrong(q, best, what, &problem)) *took = was;
   }
   drop_tail(best);
   path_follow(q, best);

@@ -37,7 +37,7 @@ struct LiveGate {
   pid_t sweeper;                       /* 0: none */
   GArray *members, *lines, *processes; /* of GateMember, of GateLine by number, of GateProcess */
   guint last;                          /* the member that has ended or is stuck, as told last */
-  guint made, quiet; /* quiet: how often it was */
+  guint made, quiet;                   /* quiet: how often it was */
   GateChoose choose;
   void *choose_data;
   guint64 steps;
@@ -91,7 +91,8 @@ void gate_lines_clear(LiveGate *g);
 void gate_lines_bury(LiveGate *g); /* of members that are gone */
 
 /* gate_log.c */
-void gate_bound_logs(LiveGate *g); /* while the pooler runs, now and then: what it has printed is cut where it is much */
+void gate_bound_logs(
+    LiveGate *g); /* while the pooler runs, now and then: what it has printed is cut where it is much */
 
 /* gate_ungated.c */
 GateState gate_settle_ungated(LiveGate *g);
