@@ -17,7 +17,7 @@ void pool_config_default(PoolConfig *c) {
                     .peek = true,
                     .ban_timeout_ns = NO_LIMIT,
                     .own = {.cancellable = true, .clears = CLEARS_TRANSACTION, .limit_ns = NO_LIMIT},
-                    .react = {REACT_WAIT, REACT_RETRY, REACT_CLOSE, REACT_CLOSE},
+                    .react = {REACT_WAIT, REACT_RETRY, REACT_CLOSE, REACT_CLOSE, REACT_WAIT},
                     .server_identity = IDENTITY_UNIQUE_SEQ,
                     .identity_width = 64,
                     .taken = TAKEN_G4,
