@@ -43,15 +43,18 @@ void subject_end(SubjectState state) {
   g_assert_not_reached();
 }
 
+static _Noreturn void too_early(const char *format, va_list args) G_GNUC_PRINTF(1, 0);
+static _Noreturn void too_early(const char *format, va_list args) {
+  g_autofree char *words = g_strdup_vprintf(format, args),
+                  *what = g_strconcat("does what no subject may: ", words, NULL);
+  subject_too_early(what);
+}
+
 void subject_broken(const void *pc, const char *format, ...) {
   Subject *s = subject_here;
   va_list args;
   va_start(args, format);
-  if (!s) {
-    g_autofree char *words = g_strdup_vprintf(format, args),
-                    *what = g_strconcat("does what no subject may: ", words, NULL);
-    subject_too_early(what);
-  }
+  if (!s) too_early(format, args);
   if (!s->broken && !s->fault) {
     s->broken = g_strdup_vprintf(format, args);
     s->broken_at = pc;

@@ -162,11 +162,12 @@ static inline bool sixteen_lines(uint32_t *owner) {
 
 /* All from `line` to `last`. */
 static void touch_lines(uintptr_t line, uintptr_t last) {
-  if (!hooks.line_owner) return;
+  uint32_t *owners = hooks.line_owner;
+  if (!owners) return;
   touch_line(line);
   for (line += HOOKS_LINE; line <= last; line += HOOKS_LINE) {
     bool many = last - line >= (TOGETHER - 1) * HOOKS_LINE;
-    if (many && sixteen_lines(&hooks.line_owner[(line - hooks.base) / HOOKS_LINE]))
+    if (many && sixteen_lines(owners + (line - hooks.base) / HOOKS_LINE))
       hooks.last_line = line += (TOGETHER - 1) * HOOKS_LINE;
     else
       touch_line(line);
