@@ -54,8 +54,9 @@ void subject_broken(const void *pc, const char *format, ...) {
   Subject *s = subject_here;
   va_list args;
   va_start(args, format);
-  if (!s) too_early(format, args);
-  if (!s->broken && !s->fault) {
+  if (!s) {
+    too_early(format, args);
+  } else if (!s->broken && !s->fault) {
     s->broken = g_strdup_vprintf(format, args);
     s->broken_at = pc;
     if (!s->n_broken_by) s->n_broken_by = subject_chain(pc, s->broken_by, CHAIN_MOST); /* a crash has its own */
