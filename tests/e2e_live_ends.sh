@@ -52,6 +52,29 @@ check_status 3 live tests/live/login-storm.yaml --set max_steps_at_once=500
 check_contains "ended early: the limit of one instant, 500 steps (max_steps_at_once)"
 check_status 0 live tests/live/hit.yaml --set max_steps=none --set max_steps_at_once=none
 
+# ---- where it cannot begin ----
+hit=tests/live/hit.yaml
+mkdir -p "$SCRATCH/full" "$SCRATCH/two words"
+if mount -t tmpfs -o size=64k none "$SCRATCH/full" 2>/dev/null; then
+  # As full as the kernel lets it be: not a page is left for the clock.
+  dd if=/dev/zero of="$SCRATCH/full/all" bs=1k 2>/dev/null
+  TMPDIR=$SCRATCH/full check_status 4 live "$hit"
+  check_contains "No space left" "$ERR"
+  check "no directory is left on a full disk" test "$(ls "$SCRATCH/full")" = all
+  umount "$SCRATCH/full"
+fi
+TMPDIR="$SCRATCH/two words" check_status 4 live "$hit"
+check_contains "no blank or colon may be in its name (TMPDIR)" "$ERR"
+TMPDIR=$SCRATCH/none check_status 4 live "$hit"
+check_contains "$SCRATCH/none: No such file or directory" "$ERR"
+TMPDIR=$(realpath --relative-to=. "$TMPDIR") check_status 0 live "$hit"
+# What is said of a way to go about it that was not asked for.
+for option in "--strategy pct" "--depth 9" "--max-runs 5" "--max-time 3" "--explore --max-runs -5" "--explore --max-time -1" \
+  "--gate x" "--repeat 3" "--preset pgcat" --markdown "--conform --explore"; do
+  # shellcheck disable=SC2086 # words
+  check_status 2 live "$hit" $option
+done
+
 # ---- with one: while it starts, in the middle, and at its end ----
 nothing_left() {
   check "no directory is left: $1" test -z "$(ls "$TMPDIR")"
@@ -99,6 +122,20 @@ for after in 0 5 20 100 500; do
   check "its SIGKILL after $after ms is seen within 2 s ($ms ms)" test "$ms" -lt 2000
   check "and told" grep -q 'ended by signal 9 (Killed)' "$OUT" "$ERR"
   nothing_left "after the pooler's SIGKILL, $after ms"
+done
+# The small process that clears up, killed: the tool does it then, and is heard to its end.
+for after in 30 200; do
+  "${long[@]}" >"$OUT" 2>"$ERR" &
+  tool=$!
+  for _ in {1..200}; do victim=$(pgrep -P "$tool" -x stampede) && break; done
+  sleep "0.$(printf %03d "$after")"
+  kill -KILL "$victim"
+  sleep 0.1
+  kill -TERM "$tool"
+  wait "$tool"
+  status=$?
+  check "who clears up is killed after $after ms: the tool goes on ($status)" test "$status" = 130
+  nothing_left "after SIGKILL of who clears up, $after ms"
 done
 # Model and binary side by side, and many orders.
 for after in 20 300 800; do

@@ -57,6 +57,19 @@ static int drive(const App *app, const char *name, const LiveOptions *live, cons
   return r ? live_say(r, o) : live_fail(error);
 }
 
+enum { DEPTH = 3, REPEAT = 10 };
+
+/* What is said of a way to go about it that is not the one asked for; NULL: nothing. */
+static const char *stray(const LiveFlags *f) {
+  if (f->explore && f->conform) return "--explore and --conform are two ways to go about it; give one of them";
+  bool searches = f->strategy || f->depth != DEPTH || f->max_runs || f->max_time;
+  if (searches && !f->explore) return "--strategy, --depth, --max-runs and --max-time go with --explore";
+  if (f->max_runs < 0 || f->max_time < 0) return "--max-runs and --max-time take 1 or more; none: without a limit";
+  if ((f->gates || f->repeat != REPEAT) && !f->against) return "--gate and --repeat go with --against";
+  if (f->preset && !f->conform) return "--preset goes with --conform";
+  return f->markdown && !f->conform && !f->against ? "--markdown goes with --conform or --against" : NULL;
+}
+
 static int start(const App *app, char **names, const LiveFlags *f, const CliOptions *o) {
   const char *pooler = f->pooler;
   GateClockKind clock;
@@ -88,6 +101,8 @@ static int start(const App *app, char **names, const LiveFlags *f, const CliOpti
   if (f->markdown && o->json) return cli_refuse(EXIT_INPUT, "--json and --markdown both want stdout; give one of them");
   if (f->reuse && (!f->explore || clock == GATE_CLOCK_REAL))
     return cli_refuse(EXIT_INPUT, "--reuse goes with --explore, and with a clock that is not real");
+  const char *wrong = stray(f);
+  if (wrong) return cli_refuse(EXIT_INPUT, "%s", wrong);
   if (f->against) return live_against(app, names, &live, f, o);
   if (f->conform) return live_conform(app, names, &live, f, o);
   if (f->replay && names[0]) return cli_refuse(EXIT_INPUT, "--replay takes the scenario from the trace");
@@ -99,7 +114,7 @@ static int start(const App *app, char **names, const LiveFlags *f, const CliOpti
 
 int cmd_live(const App *app, int argc, char **argv) {
   CliOptions o = {0};
-  LiveFlags f = {.depth = 3, .repeat = 10, .patience = 10};
+  LiveFlags f = {.depth = DEPTH, .repeat = REPEAT, .patience = 10};
   GOptionEntry own[] = {
       {"pooler", 0, 0, G_OPTION_ARG_FILENAME, &f.pooler, "the pooler's program", "PATH"},
       {"adapter", 0, 0, G_OPTION_ARG_FILENAME, &f.adapter,
@@ -130,7 +145,8 @@ int cmd_live(const App *app, int argc, char **argv) {
        NULL},
       {"preset", 0, 0, G_OPTION_ARG_STRING, &f.preset, "with --conform: which one (that of the pooler's adapter)",
        "NAME"},
-      {"markdown", 0, 0, G_OPTION_ARG_NONE, &f.markdown, "with --conform: the table for a README", NULL},
+      {"markdown", 0, 0, G_OPTION_ARG_NONE, &f.markdown,
+       "with --conform: the table for a README; with --against: for a mail", NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   g_auto(GStrv) left =
       cli_parse("live", "[SCENARIO...] --pooler PATH",

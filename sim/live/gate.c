@@ -36,7 +36,9 @@ static bool find_user(LiveGate *g, GError **error) {
 static bool make_clock(LiveGate *g, GError **error) {
   g_autofree char *path = g_build_filename(g->dir, "clock", NULL);
   int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0 || ftruncate(fd, sizeof(GateClock)) != 0) return gate_fail(error, path);
+  if (fd < 0) return gate_fail(error, path);
+  errno = posix_fallocate(fd, 0, sizeof(GateClock)); /* on a full disk a page that is not there yet is a SIGBUS */
+  if (errno != 0) return close(fd), gate_fail(error, path);
   void *at = mmap(NULL, sizeof(GateClock), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close(fd);
   if (at == MAP_FAILED) return gate_fail(error, path);
@@ -109,7 +111,7 @@ void live_gate_free(LiveGate *g) {
   int *fds[] = {&g->listener, &g->pipe};
   for (guint i = 0; i < G_N_ELEMENTS(fds); i++)
     if (*fds[i] >= 0) close(*fds[i]);
-  if (g->sweeper > 0) waitpid(g->sweeper, NULL, 0);
+  gate_sweeper_await(g);
   if (g->clock) munmap(g->clock, sizeof *g->clock);
   g_array_unref(g->lines);
   g_array_unref(g->processes);

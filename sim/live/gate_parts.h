@@ -33,7 +33,7 @@ struct LiveGate {
   uid_t uid;
   gid_t gid;
   GateClock *clock;
-  int listener, pipe;                  /* -1: none */
+  int listener, pipe;                  /* -1: none; pipe: of two sockets, the other one the sweeper's */
   pid_t sweeper;                       /* 0: none */
   GArray *members, *lines, *processes; /* of GateMember, of GateLine by number, of GateProcess */
   guint last;                          /* the member that has ended or is stuck, as told last */
@@ -66,6 +66,7 @@ int gate_member_of(const LiveGate *g, pid_t pid); /* whose first process that is
 typedef enum { GATE_GONE, GATE_THERE, GATE_LEADS } GateToSweep; /* leads: a group of its own, to be killed with it */
 bool gate_sweeper_start(LiveGate *g, GError **error);           /* and the run's directory is there */
 void gate_sweeper_tell(const LiveGate *g, pid_t process, GateToSweep what);
+void gate_sweeper_await(const LiveGate *g); /* once g->pipe is closed: all is cleared up */
 
 /* gate_processes.c */
 int gate_left_ms(gint64 end);                                    /* of g_get_monotonic_time; 0: it is past */

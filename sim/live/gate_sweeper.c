@@ -1,7 +1,9 @@
 /* gate_sweeper.c - a small process of its own session that holds the reading end of a pipe. When the last writer is
  * gone, which the kernel sees to however the tool ended, it kills the pooler's processes, if the tool has not reaped
  * them, and removes the directory. The tool itself ends the same way: it closes the pipe and waits. So there is one way
- * to clear up, and every run uses it.
+ * to clear up, and every run uses it. Where somebody has killed the sweeper, the tool, which kills the pooler itself in
+ * any case, removes the directory. The pipe is a pair of sockets: a word to one whose other end is gone need be no
+ * signal.
  *
  * Shared memory is the namespace's of the pooler and goes with its last process (gate.c, become); where no namespace
  * could be had, what the pooler's processes made is found by their numbers. */
@@ -15,6 +17,8 @@
 #include <string.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MEMBERS_MOST = 1024, ROUNDS = 200, ROUND_US = 1000 };
@@ -125,9 +129,15 @@ static void close_all_but(int from) {
 /* It makes the directory that it is to remove, so that there is none which nobody would. What it says: the path, or '!'
  * and the reason why not. Shorter than a pipe's unit, so it is read whole. */
 static char *make_directory(int to) {
-  g_autoptr(GError) error = NULL;
-  char *dir = g_dir_make_tmp("stampede-live-XXXXXX", &error);
-  g_autofree char *said = dir ? g_strdup(dir) : g_strconcat("!", error->message, NULL);
+  g_autofree char *where = g_canonicalize_filename(g_get_tmp_dir(), NULL), *named = NULL, *said = NULL;
+  char *dir = NULL;
+  if (strpbrk(where, " :")) { /* which part the paths in LD_PRELOAD */
+    said = g_strdup_printf("!%s: no blank or colon may be in its name (TMPDIR)", where);
+  } else {
+    named = g_build_filename(where, "stampede-live-XXXXXX", NULL);
+    dir = g_mkdtemp(named) ? g_steal_pointer(&named) : NULL;
+    said = dir ? g_strdup(dir) : g_strdup_printf("!%s: %s", where, g_strerror(errno));
+  }
   (void)!write(to, said, strlen(said)); /* the tool may be gone: then there is no more to read either */
   return dir;
 }
@@ -169,7 +179,7 @@ static bool hear_directory(LiveGate *g, int from, GError **error) {
 
 bool gate_sweeper_start(LiveGate *g, GError **error) {
   int ends[2], says[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return gate_fail(error, "pipe");
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return gate_fail(error, "socketpair");
   if (pipe2(says, O_CLOEXEC) != 0) return close(ends[0]), close(ends[1]), gate_fail(error, "pipe");
   g->sweeper = fork();
   if (g->sweeper == 0) {
@@ -186,6 +196,14 @@ bool gate_sweeper_start(LiveGate *g, GError **error) {
 
 void gate_sweeper_tell(const LiveGate *g, pid_t process, GateToSweep what) {
   Told t = {process, (int32_t)what};
-  ssize_t n = write(g->pipe, &t, sizeof t);
-  g_assert(n == (ssize_t)sizeof t);
+  ssize_t n;
+  do n = send(g->pipe, &t, sizeof t, MSG_NOSIGNAL);
+  while (n < 0 && errno == EINTR);
+  g_assert(n == (ssize_t)sizeof t || errno == EPIPE || errno == ECONNRESET); /* gone: gate_sweeper_await sees that */
+}
+
+void gate_sweeper_await(const LiveGate *g) {
+  int status = 0;
+  if (g->sweeper > 0) waitpid(g->sweeper, &status, 0);
+  if (WIFSIGNALED(status) && g->dir) nftw(g->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
