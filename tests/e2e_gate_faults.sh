@@ -145,6 +145,20 @@ done
 ended_by KILL tool --pooler /usr/sbin/pgpool
 sleep 1
 nothing_left "after SIGKILL of the tool, with processes"
+# The process that would clear up is killed itself: then the tool does that.
+"$STAMPEDE" live tests/live/gate/long.yaml --pooler /usr/sbin/pgpool >"$OUT" 2>"$ERR" &
+tool=$!
+for _ in {1..100}; do
+  sleep 0.1
+  compgen -G "$TMPDIR/stampede-live-*/.s.PGSQL.9999" >/dev/null && break
+done
+kill -KILL "$(pgrep -P "$tool" -x stampede)"
+sleep 0.5
+kill -INT "$tool"
+wait "$tool"
+status=$?
+check "without its sweeper: $status" test "$status" = 130
+nothing_left "after SIGKILL of the sweeper"
 ended_by KILL tool --pooler /usr/sbin/pgpool --clock faketime
 sleep 1
 nothing_left "after SIGKILL of the tool, with libfaketime"
