@@ -61,7 +61,21 @@ if mount -t tmpfs -o size=64k none "$SCRATCH/full" 2>/dev/null; then
   TMPDIR=$SCRATCH/full check_status 4 live "$hit"
   check_contains "No space left" "$ERR"
   check "no directory is left on a full disk" test "$(ls "$SCRATCH/full")" = all
+  rm "$SCRATCH/full/all"
   umount "$SCRATCH/full"
+  # One that becomes full meanwhile: time goes on, and what the pooler prints is lost.
+  mount -t tmpfs -o size=1m none "$SCRATCH/full"
+  TMPDIR=$SCRATCH/full "$STAMPEDE" live tests/live/day.yaml --pooler "$pooler" --clock faketime >"$OUT" 2>"$ERR" &
+  tool=$!
+  for _ in {1..500}; do ls "$SCRATCH"/full/*/stamp >/dev/null 2>&1 && break; sleep 0.01; done
+  sleep 0.3
+  dd if=/dev/zero of="$SCRATCH/full/all" bs=1k 2>/dev/null
+  sleep 0.7
+  kill -TERM "$tool"
+  wait "$tool"
+  status=$?
+  umount "$SCRATCH/full"
+  check "a disk that becomes full is not the tool's end ($status)" test "$status" = 130
 fi
 TMPDIR="$SCRATCH/two words" check_status 4 live "$hit"
 check_contains "no blank or colon may be in its name (TMPDIR)" "$ERR"

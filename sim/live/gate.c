@@ -33,8 +33,37 @@ static bool find_user(LiveGate *g, GError **error) {
   return true;
 }
 
+/* libfaketime reads an absolute stamp: seconds, and a fraction that it multiplies in floating point and cuts off, so
+ * half a nanosecond more makes it the one that is meant. It says that time for every clock. */
+static bool put_stamp(const char *path, int64_t real_ns) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  bool ok = fd >= 0 && dprintf(fd, "%" G_GINT64_FORMAT ".%09" G_GINT64_FORMAT "5\n", real_ns / 1000000000,
+                               real_ns % 1000000000) > 0;
+  if (fd >= 0) close(fd);
+  return ok;
+}
+
+/* Never read in part: the other of two files is written, and they change names. None is made or cut meanwhile, and no
+ * later stamp is shorter, so a disk that has become full does not matter. */
+static void write_stamp(const LiveGate *g, int64_t real_ns) {
+  g_autofree char *to = g_build_filename(g->dir, "stamp", NULL), *aside = g_strconcat(to, ".new", NULL);
+  bool ok = put_stamp(aside, real_ns) && (renameat2(AT_FDCWD, aside, AT_FDCWD, to, RENAME_EXCHANGE) == 0 ||
+                                          (errno == EINVAL && rename(aside, to) == 0)); /* not every file system can */
+  if (!ok) g_error("%s: %s", to, g_strerror(errno));
+}
+
+static bool make_stamps(const LiveGate *g, GError **error) {
+  static const char *const names[] = {"stamp", "stamp.new"};
+  for (guint i = 0; i < G_N_ELEMENTS(names) && g->config.clock == GATE_CLOCK_FAKETIME; i++) {
+    g_autofree char *path = g_build_filename(g->dir, names[i], NULL);
+    if (!put_stamp(path, GATE_REAL_START)) return gate_fail(error, path);
+  }
+  return true;
+}
+
 static bool make_clock(LiveGate *g, GError **error) {
   g_autofree char *path = g_build_filename(g->dir, "clock", NULL);
+  if (!make_stamps(g, error)) return false;
   int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return gate_fail(error, path);
   errno = posix_fallocate(fd, 0, sizeof(GateClock)); /* on a full disk a page that is not there yet is a SIGBUS */
@@ -125,18 +154,6 @@ void live_gate_free(LiveGate *g) {
 }
 
 /* ---- the clock ---- */
-
-/* libfaketime reads an absolute stamp: seconds, and a fraction that it multiplies in floating point and cuts off, so
- * half a nanosecond more makes it the one that is meant. It says that time for every clock. Renamed: never read in
- * part. */
-static void write_stamp(const LiveGate *g, int64_t real_ns) {
-  g_autofree char *to = g_build_filename(g->dir, "stamp", NULL), *aside = g_strconcat(to, ".new", NULL);
-  int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  bool ok = fd >= 0 && dprintf(fd, "%" G_GINT64_FORMAT ".%09" G_GINT64_FORMAT "5\n", real_ns / 1000000000,
-                               real_ns % 1000000000) > 0;
-  if (fd >= 0) close(fd);
-  if (!ok || rename(aside, to) != 0) g_error("%s: %s", to, g_strerror(errno));
-}
 
 void live_gate_set_time(LiveGate *g, int64_t ns) {
   if (!live_gate_is_gated(g)) {
